@@ -19,16 +19,12 @@ const FIREFOX = programPath('firefox-esr') ?? programPath('firefox');
 const ENTER = '\uE007';
 
 const message = z.object({
-  id: z.int().optional(),
-  message: z.string().optional(),
-  params: z.unknown().optional(),
+  ...{ id: z.int().optional(), message: z.string().optional(), params: z.unknown().optional() },
   result: z.unknown().optional(),
 });
 const tree = z.object({ contexts: z.array(z.object({ context: z.string() })).min(1) });
-const evaluated = z.object({
-  type: z.literal('success'),
-  result: z.object({ value: z.unknown().optional() }),
-});
+const value = z.object({ value: z.unknown().optional() });
+const evaluated = z.object({ type: z.literal('success'), result: value });
 
 type Message = z.output<typeof message>;
 
@@ -66,8 +62,7 @@ async function firefoxTab(program: string, profile: string) {
   return {
     /** What the page has written to the console. */
     log: () => events,
-    open: (address: string) =>
-      command('browsingContext.navigate', { context, url: address, wait: 'complete' }),
+    open: (url: string) => command('browsingContext.navigate', { context, url, wait: 'complete' }),
     resize: (width: number) =>
       command('browsingContext.setViewport', { context, viewport: { width, height: 900 } }),
     async evaluate(expression: string): Promise<unknown> {

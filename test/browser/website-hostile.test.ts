@@ -26,12 +26,11 @@ const HOSTILE = inForm<readonly string[]>({ short: EVERY_HOSTILE.slice(0, 2), lo
 const NUMBER = 'RN.<b onclick=alert(8)>1';
 
 /** A hostile value of every column that pages show. */
-function hostileNurse(number: string, value: string) {
-  return nurseRow(`${value}, ANN ${value}`, number, {
+const hostileNurse = (number: string, value: string) =>
+  nurseRow(`${value}, ANN ${value}`, number, {
     ...{ TYPE: value, SUB_STATUS: value, BOARD_ACTION: value, COMPACT_ELIGIBILITY: value },
     ...{ FAVOURITE_COLOUR: value, PARCEL_CITY: value, PARCEL_COUNTY: value },
   });
-}
 
 /** A host that `MCP_ALLOWED_ORIGINS` names. */
 const ALLOWED = 'pages.localhost';

@@ -45,7 +45,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     ['/developers', 200, 'For developers'],
     ['/about', 200, 'About this service'],
   ])(
-    '%s answers %d and is good on a screen, on a phone, in the dark and at 200 %% zoom',
+    '%s answers %d, good on a screen, on a phone, in the dark and at 200 %%',
     async (path, status, heading) => {
       const { page, open, expectGoodEverywhere } = tab;
       expect(await open(path)).toBe(status);
@@ -309,6 +309,4 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
 });
 
 /** How many pages a PDF has. */
-function pagesOf(pdf: Buffer): number {
-  return [...pdf.toString('latin1').matchAll(/\/Type\s*\/Page\b/g)].length;
-}
+const pagesOf = (pdf: Buffer): number => [...pdf.toString('latin1').matchAll(/\/Type\s*\/Page\b/g)].length;

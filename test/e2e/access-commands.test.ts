@@ -20,9 +20,7 @@ beforeAll(async () => {
   await prepareIndices(environment.store);
 });
 
-function run(...parameters: string[]) {
-  return command(environment.variables, ...parameters);
-}
+const run = (...parameters: string[]) => command(environment.variables, ...parameters);
 
 async function printed(...parameters: string[]): Promise<string> {
   const { code, stdout, stderr } = await run(...parameters);
@@ -75,9 +73,8 @@ test('licenses webhooks list shows each receiver by account, its state, and neve
   const none = await run('webhooks', 'list', '--json');
   expect(none).toMatchObject({ code: 0, stdout: '[]\n' });
 
-  for (const account of ['Acme', 'Best Staffing', 'Care\u001b[2J Home']) {
+  for (const account of ['Acme', 'Best Staffing', 'Care\u001b[2J Home'])
     await createKey(environment.store, environment.config.API_KEY_PREFIX, { account, verifiedBy: 'Ada' });
-  }
   await put('Care\u001b[2J Home', { paused: 'gone', failing_since: SINCE });
   await put('Best Staffing', { failing_since: SINCE, url: 'http://10.1.2.3:8443/hook' });
   await put('Acme', { delivered_at: SINCE, delivered_cursor: 'cursor-2' });

@@ -27,10 +27,7 @@ const STORED = new Map([
   ['/file.csv?token=individualtoken', '/individual.csv'],
   ['/file.csv?token=businesstoken', '/business.csv.gz'],
 ]);
-interface Asked {
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-}
+type Asked = { readonly url: string; readonly headers: IncomingHttpHeaders };
 
 /** What the portal and its file store are asked, in order. */
 const asked: { portal: Asked[]; store: Asked[] } = { portal: [], store: [] };
@@ -71,9 +68,8 @@ async function inOpenSearch(): Promise<string> {
   return JSON.stringify([await documentsIn(store, index), mappings]);
 }
 
-function get(port: number, path: string): Promise<string> {
-  return rawRequest(port, path, { headers: { host: 'localhost' } }).then(({ text }) => text);
-}
+const get = (port: number, path: string): Promise<string> =>
+  rawRequest(port, path, { headers: { host: 'localhost' } }).then(({ text }) => text);
 
 describeUnless(missing('openssl'), 'a portal with a password that redirects to a file store', () => {
   beforeAll(async () => {
@@ -106,10 +102,8 @@ describeUnless(missing('openssl'), 'a portal with a password that redirects to a
       `${portal.replace('//', '//annsecret:passwordsecret@')}/file.csv?token=${token}`;
     settings = {
       ...environment.variables,
-      STATE_DIR: environment.folder,
-      NODE_EXTRA_CA_CERTS: pem.certificate,
-      DATASET_INDIVIDUAL: addressOf('individualtoken'),
-      DATASET_BUSINESS: addressOf('businesstoken'),
+      ...{ STATE_DIR: environment.folder, NODE_EXTRA_CA_CERTS: pem.certificate },
+      ...{ DATASET_INDIVIDUAL: addressOf('individualtoken'), DATASET_BUSINESS: addressOf('businesstoken') },
       WORKER_ADMIN_PORT: String(await freePort()),
     };
     worker = await installed.startWorker({ ...settings, PUBLISH_SCHEDULE: '0 6 29 2 *' });

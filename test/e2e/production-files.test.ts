@@ -22,9 +22,8 @@ function inImage([program, ...parameters]: readonly [string, ...string[]], varia
   return runProgram(command, { cwd: image.path(), variables });
 }
 
-function licenses(parameters: readonly string[], variables: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
-  return inImage(['src/cli/main.ts', ...parameters], variables);
-}
+const licenses = (parameters: readonly string[], variables: NodeJS.ProcessEnv = {}): Promise<CommandResult> =>
+  inImage(['src/cli/main.ts', ...parameters], variables);
 
 test('the commands run with only the files of the image', async () => {
   expect(await licenses(['publish', '--help'])).toMatchObject({ code: 0, stderr: '' });

@@ -9,6 +9,7 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startScript, startWorker } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { publishQueue, requestPublication } from '../../src/publications/job.ts';
+import { readEvents } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
@@ -49,9 +50,8 @@ async function changes(): Promise<number> {
   return (await client.count({ index: store.names.changes })).body.count;
 }
 
-async function indices(): Promise<string[]> {
-  return (await licensesIndices(environment.store)).map(({ index }) => index);
-}
+const indices = async (): Promise<string[]> =>
+  (await licensesIndices(environment.store)).map(({ index }) => index);
 
 test('a day with another city for all of a board: checked, refused, compared, accepted, live, rolled back', async () => {
   const { folder, variables, config } = environment;
@@ -228,7 +228,7 @@ describe('licenses publish', () => {
     expect(dropped).toBe(3);
   });
 
-  test('joins a running publication of the same files, and is refused for other files', async () => {
+  test('of the same files twice at the same time is one publication; one of other files is refused', async () => {
     const worker = await startWorker(environment.variables);
     const files = await day();
     worker.child.kill('SIGSTOP');
@@ -236,17 +236,18 @@ describe('licenses publish', () => {
     const publishing = () => publishByCommand(environment.variables, files, '--json');
     const queue = publishQueue(environment.config);
     atEndOfTestFile(() => queue.close());
-    const first = publishing();
+    const asking = Promise.all([publishing(), publishing()]);
     await eventually('it is queued', async () => (await queue.getJobCountByTypes('waiting', 'active')) > 0);
-    const same = publishing();
     const other = await publish(FIXTURES, '--json').finally(() => worker.child.kill('SIGCONT'));
     expect(other.code).toBe(2);
     expect(JSON.parse(other.stdout)).toMatchObject({ reasons: [expect.stringContaining('is under way')] });
-    const ends = await Promise.all([first, same]);
+    const ends = await asking;
     expect(ends.map(({ code }) => code)).toEqual([0, 0]);
     // A request after the first one has ended learns that the files are live.
     const results = ends.map(({ stdout }) => JSON.parse(stdout));
     expect(new Set(results.map(({ publication, live = publication }) => live)).size).toBe(1);
+    const events = await readEvents(environment.store);
+    expect(events.filter(({ event }) => event === 'loading')).toHaveLength(1);
   });
 
   test('of files that the guards refuse exits 2 and prints every reason; forced, they go live; again, they are skipped', async () => {
@@ -342,11 +343,9 @@ describe('licenses publish', () => {
     const unknown = { code: 1, stdout: '', stderr: 'The ledger has no publication nothing.\n' };
     expect(await run('publications', 'show', 'nothing')).toMatchObject(unknown);
     const list = (await run('publications')).stdout;
-    const [headings, first] = list.split('\n');
+    const [head, first] = list.split('\n');
     expect(list).toContain('(forced)');
-    expect(headings).toMatch(
-      /^PUBLICATION +STATE +DATE +ROWS +REJECTED +CHANGES +TOOK +LAST EVENT +REASONS$/,
-    );
+    expect(head).toMatch(/^PUBLICATION +STATE +DATE +ROWS +REJECTED +CHANGES +TOOK +LAST EVENT +REASONS$/);
     expect(first).toMatch(/^\w+ +live +2026-11-20 +28 +6 +\d+ +\d+\.\d\ss +2\d{3}-\d\d-\d\d/);
     expect(first).toContain(publication);
   }

@@ -45,14 +45,10 @@ beforeEach(async () => {
   step = pass;
 });
 
-interface Settings {
-  readonly url?: string;
-  readonly key?: string;
-}
+type Settings = { readonly url?: string; readonly key?: string };
 
-function run(parameters: readonly string[], { url = proxy.url, key = service.rest.key }: Settings = {}) {
-  return command({ LICENSES_URL: url, LICENSES_KEY: key }, ...parameters);
-}
+const run = (parameters: readonly string[], { url = proxy.url, key = service.rest.key }: Settings = {}) =>
+  command({ LICENSES_URL: url, LICENSES_KEY: key }, ...parameters);
 
 /** The answers of the service, changed. */
 function changed(change: (body: string) => string): ProxyStep {
@@ -71,15 +67,12 @@ describe('licenses lookup', () => {
     expect(stdout).toMatch(/In the State's dataset of 2026-11-20\. The issuing board is the authority\.\n$/);
   });
 
-  test.each(['RN.700001', 'RN.799999'])(
-    'of %s says that the data is generated, where it is',
-    async (number) => {
-      step = changed((body) => body.replace('"sample":false', '"sample":true'));
-      const { stdout } = await run(['lookup', number]);
-      expect(stdout.split('\n').at(-2)).toBe('SAMPLE DATA: generated, no real person or business.');
-      expect(JSON.parse((await run(['lookup', number, '--json'])).stdout)).toMatchObject({ sample: true });
-    },
-  );
+  test.each(['RN.700001', 'RN.799999'])('of %s says that the data is generated, if it is', async (number) => {
+    step = changed((body) => body.replace('"sample":false', '"sample":true'));
+    const { stdout } = await run(['lookup', number]);
+    expect(stdout.split('\n').at(-2)).toBe('SAMPLE DATA: generated, no real person or business.');
+    expect(JSON.parse((await run(['lookup', number, '--json'])).stdout)).toMatchObject({ sample: true });
+  });
 
   test.each([
     ['PN.700004', 2, /^CAUTION +not_active: the primary status is not Active$/m],
@@ -196,14 +189,11 @@ test.each<[what: string, says: RegExp, settings: Settings, step?: ProxyStep]>([
   ['a service that is busy', /^Too many requests\.\n$/, {}, TOO_MANY],
   ['a wrong key', /^Invalid or inactive API key\. Set LICENSES_KEY, or send --key/, { key: 'olv_x' }],
   ['no key', /^Invalid or inactive API key\. Set LICENSES_KEY, or send --key/, { key: '' }],
-])(
-  'licenses lookup with %s fails at once, says what to do and exits 1',
-  async (_what, says, settings, fault = pass) => {
-    step = fault;
-    const ended = await run(['lookup', 'RN.700001'], settings);
-    expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(says) });
-  },
-);
+])('licenses lookup with %s exits 1 at once, and says why', async (_what, says, settings, fault = pass) => {
+  step = fault;
+  const ended = await run(['lookup', 'RN.700001'], settings);
+  expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(says) });
+});
 
 describe('licenses verify', () => {
   interface Options {
@@ -383,10 +373,8 @@ describe('licenses verify', () => {
 
   const withoutLast = changed((body) => body.replace(/\r\n[^\r\n]*\r\n$/, '\r\n'));
   /** Of the second thousand rows, one column has another name. */
-  const otherColumns: ProxyStep = (request) =>
-    (request.body.includes('\r\n1000,') ? changed((body) => body.replace('result_notes', 'new')) : pass)(
-      request,
-    );
+  const renamed = changed((body) => body.replace('result_notes', 'new'));
+  const otherColumns: ProxyStep = (request) => (request.body.includes('\r\n1000,') ? renamed : pass)(request);
 
   test.each<[string, ProxyStep, RegExp]>([
     ['another server', answer(200, '<html>'), /^The answer is not one of this service/],
@@ -403,22 +391,15 @@ describe('licenses verify', () => {
     expect([0, 1001]).toContain((await result()).split('\r\n').length - 1);
   });
 
-  const [WIZARDS, NOWHERE] = [
-    ['--board', 'Wizards'],
-    ['--out', '/nowhere/result.csv'],
-  ];
+  const WIZARDS = ['--board', 'Wizards'];
+  const NOWHERE = ['--out', '/nowhere/result.csv'];
 
   test.each<[string, RegExp, roster: string | Uint8Array, Options?]>([
     ['a file without columns of a lookup', /must name the columns/, 'note\nx\n'],
     ['a file without rows', /^The roster has no rows below/, 'license_number\n'],
     ['a workbook', /not valid UTF-8.* save the list as "CSV UTF-8"/, WORKBOOK],
     ['a board that is none', /^error: --board: The nearest is: .* \(\w{3}\)/, ONE, { more: WIZARDS }],
-    [
-      'a missing folder to write to',
-      /^The file "\/nowhere\/result\.csv" can't be used: no such file/,
-      ONE,
-      { more: NOWHERE },
-    ],
+    ['no folder', /^The file "\/nowhere\/result\.csv" can't be used: no such file/, ONE, { more: NOWHERE }],
     // Nothing was answered before: it is a mistake, and nobody waits.
     ['a port on which nobody listens', /^The service at \S+ can't be .* Does it run/, ONE, { url: NOBODY }],
   ])('with %s exits with 1, says why and sends nothing', async (_what, reason, roster, options = {}) => {

@@ -8,7 +8,7 @@ import { ACCOUNTS, accountId } from '../../src/access/accounts.ts';
 import { API_KEYS, createKey } from '../../src/access/api-keys.ts';
 import { keyUsage, lastUsed, readKeyUsage } from '../../src/access/usage.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
-import { readEvents } from '../../src/publications/ledger.ts';
+import { publicationTimes, readEvents } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { readRejectedRows } from '../../src/publications/rejected-rows.ts';
 import { savedRecords } from '../../src/records/saved-records.ts';
@@ -53,13 +53,12 @@ async function readAll() {
   for (const { publication } of history.publications)
     for await (const page of readRejectedRows(store, publication)) rejected.push(...page);
   const { live, publications } = history;
+  const times = await publicationTimes(store);
   return {
     ...{ live, publications, rejected },
-    events: await readEvents(store),
-    indices: await licensesIndices(store),
-    keys: await API_KEYS.list(store),
-    accounts: await ACCOUNTS.list(store),
-    used: (await lastUsed(store)).get(key),
+    ...{ events: await readEvents(store), ofLive: times.live, lastEvents: [...times.lastEvents.keys()] },
+    ...{ indices: await licensesIndices(store), keys: await API_KEYS.list(store) },
+    ...{ accounts: await ACCOUNTS.list(store), used: (await lastUsed(store)).get(key) },
     usage: (await readKeyUsage(store, LONG_AGO)).filter((each) => each.key === key),
     audit: await AUDIT_ENTRIES.list(store),
     record: await savedRecords(store, RECORD_LIMITS).read(code),
@@ -75,7 +74,7 @@ const backedUp = z.object({ left_out: z.array(z.object({ index: z.string(), id: 
 
 /** What must be the same beside bad documents; an event is known even where one of its counts is not. */
 function comparable(all: Awaited<ReturnType<typeof readAll>>) {
-  const { events, publications, live, accounts, history, ...same } = all;
+  const { events, lastEvents, publications, live, accounts, history, ...same } = all;
   const ids = publications.map(({ publication, state }) => [publication, state]);
   return { ...same, live: live?.publication, ids };
 }
@@ -110,6 +109,7 @@ test('beside documents with every wrong type in every field, each reader returns
   const after = await readAll();
   expect(comparable(after)).toEqual(comparable(before));
   expect(after.events).toEqual(expect.arrayContaining(before.events));
+  expect(after.lastEvents).toEqual(expect.arrayContaining(['live', 'verifying']));
   expect(after.accounts).toEqual(expect.arrayContaining([...before.accounts]));
 
   for (const path of ['/status', '/data', '/', `/records/${code}`])

@@ -50,9 +50,7 @@ function publishedWith({
 }
 
 /** Whether a request to this path is a lookup. */
-function isLookup(path: string): boolean {
-  return /\/_(m?search|mget)\b/.test(path) && path.includes('licenses-');
-}
+const isLookup = (path: string): boolean => /\/_(m?search|mget)\b/.test(path) && path.includes('licenses-');
 
 const withOtherCities: ProxyStep = async (request) => {
   const answer = await request.forward();
@@ -117,10 +115,7 @@ test('the canary finds holders however their names are written', async () => {
     individual.push({ name: 'SMITH, MARY', number: `RN.${at}`, board: boardOfMany });
   for (const number of ['X.1', 'X-1']) individual.push({ name: 'DOE, JOHN', number, board: boardOfTwo });
   const files = await writeDay(environment.folder, newId(), { date: '2026-11-20', individual, business: [] });
-  const result = await publishedWith({
-    files: { ...files, business: FIXTURES.business },
-    isGuarded: false,
-  });
+  const result = await publishedWith({ files: { ...files, business: FIXTURES.business }, isGuarded: false });
   expect(result).toMatchObject({
     ...{ state: 'live', licenses: 114 },
     overridden: expect.not.arrayContaining([expect.stringMatching(/^canary/)]),

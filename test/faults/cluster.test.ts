@@ -30,42 +30,28 @@ let second: DatasetFiles;
 let lookups: readonly object[];
 let expected: readonly (readonly string[])[];
 
-const drawn = z.object({
-  hits: z.object({
-    hits: z.array(
-      z.object({
-        _source: z.object({
-          board: z.string(),
-          license_number: z.string(),
-          full_name: z.string(),
-          keys: z.object({ kind: z.enum(['person', 'business']) }),
-        }),
-      }),
-    ),
-  }),
+const license = z.object({
+  ...{ board: z.string(), license_number: z.string(), full_name: z.string() },
+  keys: z.object({ kind: z.enum(['person', 'business']) }),
 });
+const drawn = z.object({ hits: z.object({ hits: z.array(z.object({ _source: license })) }) });
 
 /** Lookups of every kind for licenses of the live publication: by number, mistyped, by name and by business. */
 async function lookupsDrawn({ store, client }: TestEnvironment): Promise<object[]> {
   const query = { function_score: { functions: [{ random_score: { seed: 7, field: '_seq_no' } }] } };
-  const { body } = await client.search({
-    index: store.names.alias,
-    body: { size: LICENSES_ASKED_FOR, query },
-  });
+  const asked = { index: store.names.alias, body: { size: LICENSES_ASKED_FOR, query } };
+  const { body } = await client.search(asked);
   return drawn.parse(body).hits.hits.flatMap(({ _source: license }): object[] => {
     const { board, license_number: number, full_name: name } = license;
     const numbers = [number, number.replace('.', '.0'), number.slice(0, -1)];
     const [last_name = '', given = ''] = name.split(', ');
+    const byPerson = [{}, { first_name: given.slice(0, 2) }, { last_name: `${last_name.slice(0, -1)}zz` }];
     const byName =
       license.keys.kind === 'business'
         ? [{ search_type: 'business', business_name: name.slice(0, 5) }]
-        : [
-            { last_name },
-            { last_name, first_name: given.slice(0, 2) },
-            { last_name: `${last_name.slice(0, -1)}zz` },
-          ];
-    const asked = [...numbers.map((license_number) => ({ license_number })), ...byName];
-    return asked.map((fields) => ({ board, ...fields }));
+        : byPerson.map((fields) => ({ last_name, ...fields }));
+    const all = [...numbers.map((license_number) => ({ license_number })), ...byName];
+    return all.map((fields) => ({ board, ...fields }));
   });
 }
 

@@ -137,9 +137,7 @@ describe('connections', () => {
     return once(socket, 'connect').then(() => socket);
   }
 
-  function connectionsOf(server: Server): Promise<number> {
-    return promisify(server.getConnections.bind(server))();
-  }
+  const connectionsOf = (server: Server): Promise<number> => promisify(server.getConnections.bind(server))();
 
   function statusFrom(localAddress: string, port: number): Promise<number | undefined> {
     return new Promise((resolve) => {
@@ -177,12 +175,8 @@ describe('connections', () => {
     const { server, port, logged } = await started();
     server.maxConnections = 5;
     const agent = new Agent({ keepAlive: true });
-    await Promise.all(
-      times(5, () => {
-        const request = get({ host: '127.0.0.1', port, agent, path: '/' });
-        return once(request, 'response').then(([response]) => text(response));
-      }),
-    );
+    const asked = times(5, () => once(get({ host: '127.0.0.1', port, agent, path: '/' }), 'response'));
+    await Promise.all(asked.map(async (each) => text((await each)[0])));
     expect(await statusFrom('127.0.0.3', port)).toBeUndefined();
     await eventually('there is room', async () => (await statusFrom('127.0.0.3', port)) === 200);
     expect(logged('connections refused: too many')).toHaveLength(1);
@@ -193,17 +187,13 @@ describe('connections', () => {
 describe('responses that clients read slowly', () => {
   const LARGE = 9 * MB;
 
-  afterEach(() => {
-    jest.restoreAllMocks();
-  });
+  afterEach(() => void jest.restoreAllMocks());
 
   /** Asks for a path and reads 4 KB every tenth of a second. */
   function reader(port: number, path: string, client = '192.0.2.1') {
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);
     socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${client}\r\n\r\n`);
-    const closed = new Promise<void>((resolve) => {
-      socket.once('close', () => resolve());
-    });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
     const status = once(socket, 'readable').then(() => String(socket.read(12)).slice(9));
     const timer = setInterval(() => socket.read(Math.min(4096, socket.readableLength)), 100);
     void closed.then(() => clearInterval(timer));
@@ -231,11 +221,8 @@ describe('responses that clients read slowly', () => {
   test('are bounded together', async () => {
     const { port } = await started({ isBehindProxies: true });
     const path = `/json/${LARGE}`;
-    const slow = await readers(
-      port,
-      path,
-      times(14, (number) => `198.51.100.${number}`),
-    );
+    const clients = times(14, (number) => `198.51.100.${number}`);
+    const slow = await readers(port, path, clients);
     expect(await statusFor(port, path, '192.0.2.2')).toBe(503);
     expect(await statusFor(port, '/json/1000', '192.0.2.2')).toBe(200);
     const held = async () => (await series()).get('licenses_responses_held_bytes') ?? 0;

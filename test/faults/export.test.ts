@@ -35,10 +35,8 @@ let days = 0;
 beforeAll(async () => {
   openSearch = await ownOpenSearch();
   scroll = await heldScroll(openSearch.url);
-  environment = await testEnvironment({
-    ...{ OPENSEARCH_URL: scroll.url, EXPORTS_PER_DAY: '1000', DRAIN_SECONDS: '0' },
-    KEEP_PUBLICATIONS: '3',
-  });
+  const settings = { EXPORTS_PER_DAY: '1000', DRAIN_SECONDS: '0', KEEP_PUBLICATIONS: '3' };
+  environment = await testEnvironment({ OPENSEARCH_URL: scroll.url, ...settings });
   await publishDay();
 }, 400_000);
 beforeEach(restart);
@@ -55,13 +53,10 @@ async function publishDay(): Promise<void> {
 }
 
 /** How a client that was sent only the first page has ended. */
-interface Ended {
-  readonly isGood: boolean;
-  readonly said: string;
-}
+type Ended = Awaited<ReturnType<typeof runClient>>;
 
 /** Reads an export as a program of its own, which keeps what comes in a file. */
-async function runClient(command: (file: string) => readonly [string, ...string[]]): Promise<Ended> {
+async function runClient(command: (file: string) => readonly [string, ...string[]]) {
   const file = join(environment.folder, newId());
   const { code, stderr } = await runProgram(command(file));
   expect((await stat(file)).size).toBeGreaterThan(0);
@@ -106,6 +101,10 @@ const partial: ProxyStep = async ({ forward }) => {
   return { status, body: JSON.stringify({ ...JSON.parse(body), _shards }) };
 };
 
+async function deleteLive(): Promise<void> {
+  await environment.client.indices.delete({ index: (await liveIndex(environment.store)) ?? '' });
+}
+
 /** What breaks an export while it is held, what becomes of its next page, and what repairs it. */
 interface Broken {
   readonly act?: () => Promise<unknown>;
@@ -117,14 +116,7 @@ const BROKEN: readonly (readonly [what: string, Broken])[] = [
   ['OpenSearch is killed', { act: () => openSearch.kill(), repair: () => openSearch.start() }],
   ['a page lacks a record', { page: shorter }],
   ['a page is not of all shards', { page: partial }],
-  [
-    'its index is deleted',
-    {
-      act: async () =>
-        environment.client.indices.delete({ index: (await liveIndex(environment.store)) ?? '' }),
-      repair: publishDay,
-    },
-  ],
+  ['its index is deleted', { act: deleteLive, repair: publishDay }],
   ['the API process is killed', { act: () => api.kill(), repair: restart }],
 ];
 
@@ -132,26 +124,24 @@ async function restart(): Promise<void> {
   api = await startApi(environment.variables);
 }
 
-describeUnless(
-  missing('curl') ?? NO_PYTHON,
-  'fetch, curl and Python notice that an export is cut off',
-  () => {
-    test.each(BROKEN)('while three clients read an export, %s', async (what, { act, page, repair }) => {
-      const one = await apiClient(environment, 'fetch');
-      const [other, third] = [await apiClient(environment, 'curl'), await apiClient(environment, 'python')];
-      scroll.hold();
-      const reading = Promise.all([byFetch(one), byCurl(other), byPython(third)]);
-      await scroll.reached(3);
-      await act?.();
-      scroll.release(page);
-      const ended = await reading;
-      process.stdout.write(`${what}: ${ended.map(({ said }) => said).join(' | ')}\n`);
-      expect(ended.map(({ isGood }) => isGood)).toEqual([false, false, false]);
-      await repair?.();
-      await eventually('an export is whole', () => exported(one).then(Boolean, () => false));
-    });
-  },
-);
+const NOT_INSTALLED = missing('curl') ?? NO_PYTHON;
+
+describeUnless(NOT_INSTALLED, 'fetch, curl and Python notice that an export is cut off', () => {
+  test.each(BROKEN)('while three clients read an export, %s', async (what, { act, page, repair }) => {
+    const one = await apiClient(environment, 'fetch');
+    const [other, third] = [await apiClient(environment, 'curl'), await apiClient(environment, 'python')];
+    scroll.hold();
+    const reading = Promise.all([byFetch(one), byCurl(other), byPython(third)]);
+    await scroll.reached(3);
+    await act?.();
+    scroll.release(page);
+    const ended = await reading;
+    process.stdout.write(`${what}: ${ended.map(({ said }) => said).join(' | ')}\n`);
+    expect(ended.map(({ isGood }) => isGood)).toEqual([false, false, false]);
+    await repair?.();
+    await eventually('an export is whole', () => exported(one).then(Boolean, () => false));
+  });
+});
 
 test('an export is of the publication that is live when it begins, though the one before was deleted', async () => {
   const { client, store } = environment;
@@ -193,10 +183,10 @@ test('a client that leaves ends the reading', async () => {
   await scroll.reached(1);
   leaving.abort();
   await expect(reading).rejects.toThrow('aborted');
-  const { pages } = scroll;
+  const pages = scroll.pages();
   scroll.release();
   await eventually('the scroll is cleared', () => scroll.open === before);
-  expect(scroll.pages).toBe(pages);
+  expect(scroll.pages()).toBe(pages);
   expect(api.output()).not.toContain('request failed');
   // OpenSearch has cleared the scroll before the process knows it.
   await eventually('its account may export again', async () => (await rest.get(EXPORT)).status !== 429);

@@ -223,16 +223,13 @@ test('an index that several processes delete at the same moment is no error', as
   }
 });
 
-test.each([1, 2])(
-  'two simultaneous first publications leave one index, which is live (round %d)',
-  async () => {
-    const own = await testEnvironment();
-    const [one, other] = [await filesOf(own, '2026-11-20'), await filesOf(own, '2026-11-21')];
-    const results = await Promise.all([publishFiles(own, one), publishFiles(own, other)]);
-    expect(results.map(({ state }) => state).toSorted()).toEqual(['live', 'refused']);
-    const under = await indicesUnderAlias(own.store);
-    const lives = results.filter(({ state }) => state === 'live');
-    expect(lives).toEqual([expect.objectContaining({ index: under[0] })]);
-    expect((await licensesIndices(own.store)).map(({ index }) => index)).toEqual(under);
-  },
-);
+test.each([1, 2])('two simultaneous first publications leave one index, which is live (%d)', async () => {
+  const own = await testEnvironment();
+  const [one, other] = [await filesOf(own, '2026-11-20'), await filesOf(own, '2026-11-21')];
+  const results = await Promise.all([publishFiles(own, one), publishFiles(own, other)]);
+  expect(results.map(({ state }) => state).toSorted()).toEqual(['live', 'refused']);
+  const under = await indicesUnderAlias(own.store);
+  const lives = results.filter(({ state }) => state === 'live');
+  expect(lives).toEqual([expect.objectContaining({ index: under[0] })]);
+  expect((await licensesIndices(own.store)).map(({ index }) => index)).toEqual(under);
+});

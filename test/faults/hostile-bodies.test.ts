@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { startApi } from '../../scripts/licenses-processes.ts';
@@ -56,12 +56,7 @@ function send(path: string, type: string, body: Buffer | string, more: Record<st
 }
 
 /** A request of which only the beginning of the body is sent. */
-function unfinished(
-  path: string,
-  type: string,
-  more: Record<string, string>,
-  start: Buffer | string,
-): Socket {
+function unfinished(path: string, type: string, more: Record<string, string>, start: Buffer | string) {
   const socket = connect(service.environment.config.PORT, '127.0.0.1');
   const headers = headersOf(type, { 'content-length': String(start.length + 1), ...more });
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -119,87 +114,75 @@ test('the fields of a form are counted by the boundary by which it is read', asy
   expect((await send('/roster', twice, form)).status).toBe(400);
 });
 
-test.each([...COMPRESSIONS])(
-  'a body with Content-Encoding %s that is broken is refused',
-  async (encoding, compress) => {
-    const within = compress(Buffer.from(JSON.stringify({ a: times(300, (at) => Math.sin(at)) })));
-    const over = compress(Buffer.alloc(OVER_EVERY_LIMIT));
-    for (const body of [...corrupted(within), ...corrupted(over)]) {
-      const more = { 'content-encoding': encoding };
-      const answers = await Promise.all(WAYS.map(([path, type]) => send(path, type, body, more)));
-      for (const { status } of answers) expect([200, 202, 400, 413]).toContain(status);
-    }
-    await expectAnswering();
-  },
-);
+test.each([...COMPRESSIONS])('a broken body of the encoding %s is refused', async (encoding, compress) => {
+  const within = compress(Buffer.from(JSON.stringify({ a: times(300, (at) => Math.sin(at)) })));
+  const over = compress(Buffer.alloc(OVER_EVERY_LIMIT));
+  for (const body of [...corrupted(within), ...corrupted(over)]) {
+    const more = { 'content-encoding': encoding };
+    const answers = await Promise.all(WAYS.map(([path, type]) => send(path, type, body, more)));
+    for (const { status } of answers) expect([200, 202, 400, 413]).toContain(status);
+  }
+  await expectAnswering();
+});
 
-test.each(WAYS)(
-  'a client that is still sending a body that is too large reads the answer: %s, %s',
-  async (path, type) => {
-    const socket = unfinished(path, type, { 'content-length': String(OVER_EVERY_LIMIT) }, '');
-    let answer = '';
-    socket.setEncoding('utf8').on('data', (text: string) => {
-      answer += text;
-    });
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    for (let sent = 0; sent < OVER_EVERY_LIMIT; sent += PIECE.length) {
-      socket.write(PIECE);
-      await sleep(answer === '' ? 5 : 1);
-    }
-    await closed;
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
-  },
-);
+test.each(WAYS)('who is sending too large a body reads the answer: %s, %s', async (path, type) => {
+  const socket = unfinished(path, type, { 'content-length': String(OVER_EVERY_LIMIT) }, '');
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    answer += text;
+  });
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  for (let sent = 0; sent < OVER_EVERY_LIMIT; sent += PIECE.length) {
+    socket.write(PIECE);
+    await sleep(answer === '' ? 5 : 1);
+  }
+  await closed;
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+});
 
-test.each(['identity', ...COMPRESSIONS.keys()])(
-  'a client that goes away in the middle of a body with Content-Encoding %s takes no slot along',
-  async (encoding) => {
-    const whole = COMPRESSIONS.get(encoding)?.(LIST) ?? Buffer.from(LIST);
-    const stages = [0, 1, whole.length >> 1, whole.length - 1].map((end) => whole.subarray(0, end));
-    const more = { 'content-encoding': encoding, expect: '100-continue' };
-    for (const [path, type] of WAYS) {
-      const starts = times(path === '/mcp' ? MAX_IN_FLIGHT / 3 : 3, () => stages).flat();
-      const sockets = starts.map((start) => unfinished(path, type, more, start));
-      // The service asks for the body when it reads it.
-      await Promise.all(sockets.map((socket) => once(socket, 'data')));
-      // Bodies that are never finished keep nobody out.
-      expect((await send('/mcp', JSON_TYPE, LIST)).status).toBe(200);
-      for (const socket of sockets) socket.resetAndDestroy();
-    }
-    await expectAnswering();
-  },
-);
+test.each(['identity', ...COMPRESSIONS.keys()])('a broken-off %s body holds no slot', async (encoding) => {
+  const whole = COMPRESSIONS.get(encoding)?.(LIST) ?? Buffer.from(LIST);
+  const stages = [0, 1, whole.length >> 1, whole.length - 1].map((end) => whole.subarray(0, end));
+  const more = { 'content-encoding': encoding, expect: '100-continue' };
+  for (const [path, type] of WAYS) {
+    const starts = times(path === '/mcp' ? MAX_IN_FLIGHT / 3 : 3, () => stages).flat();
+    const sockets = starts.map((start) => unfinished(path, type, more, start));
+    // The service asks for the body when it reads it.
+    await Promise.all(sockets.map((socket) => once(socket, 'data')));
+    // Bodies that are never finished keep nobody out.
+    expect((await send('/mcp', JSON_TYPE, LIST)).status).toBe(200);
+    for (const socket of sockets) socket.resetAndDestroy();
+  }
+  await expectAnswering();
+});
 
 test.each([
   ['/roster', 'application/x-www-form-urlencoded'],
   [ROSTER_PATH, 'text/csv'],
-])(
-  'of large bodies to %s, an address has a few on the way at a time, and all together have more',
-  async (path, type) => {
-    const answers: number[] = [];
-    const begin = (address: string) => {
-      const more = { 'x-forwarded-for': address, 'content-length': String(1024 * 1024) };
-      const socket = unfinished(path, type, more, 'license_number');
-      socket.on('data', (data) => answers.push(Number(data.toString().split(' ')[1])));
-      return socket;
-    };
-    const untilAnswered = async (statuses: readonly number[]) => {
-      await eventually('the answers came', () => answers.length >= statuses.length);
-      expect(answers).toEqual(statuses);
-    };
-    const held = times(8, () => begin('10.1.0.0'));
-    held.push(begin('10.1.0.0'));
-    await untilAnswered([429]);
-    held.push(...times(7, (at) => times(8, () => begin(`10.1.0.${at}`))).flat());
-    held.push(begin('10.1.1.1'));
-    await untilAnswered([429, 503]);
-    // What is small is answered at any time.
-    expect((await service.rest.verify(LOOKUP)).status).toBe(200);
-    for (const socket of held) socket.resetAndDestroy();
-    const isRefused = async () => (await send(path, type, 'license_number\nRN.700001\n')).status === 503;
-    await eventually('there is room again', async () => !(await isRefused()));
-  },
-);
+])('of large bodies to %s, an address has a few on the way, all together more', async (path, type) => {
+  const answers: number[] = [];
+  const begin = (address: string) => {
+    const more = { 'x-forwarded-for': address, 'content-length': String(1024 * 1024) };
+    const socket = unfinished(path, type, more, 'license_number');
+    socket.on('data', (data) => answers.push(Number(data.toString().split(' ')[1])));
+    return socket;
+  };
+  const untilAnswered = async (statuses: readonly number[]) => {
+    await eventually('the answers came', () => answers.length >= statuses.length);
+    expect(answers).toEqual(statuses);
+  };
+  const held = times(8, () => begin('10.1.0.0'));
+  held.push(begin('10.1.0.0'));
+  await untilAnswered([429]);
+  held.push(...times(7, (at) => times(8, () => begin(`10.1.0.${at}`))).flat());
+  held.push(begin('10.1.1.1'));
+  await untilAnswered([429, 503]);
+  // What is small is answered at any time.
+  expect((await service.rest.verify(LOOKUP)).status).toBe(200);
+  for (const socket of held) socket.resetAndDestroy();
+  const isRefused = async () => (await send(path, type, 'license_number\nRN.700001\n')).status === 503;
+  await eventually('there is room again', async () => !(await isRefused()));
+});
 
 test('calls wait a second for an MCP slot, and two busy hosts of assistants turn no third address away', async () => {
   const { environment } = service;

@@ -39,13 +39,11 @@ async function published(content: string | Buffer): Promise<PublishResult> {
 
 const MAX_EVENT_BYTES = 200_000;
 
-function fileOf(individual: readonly DayRow[]): string {
-  return textOf({ date: DATE, individual, business: [] }, 'individual');
-}
+const fileOf = (individual: readonly DayRow[]): string =>
+  textOf({ date: DATE, individual, business: [] }, 'individual');
 
-function text(rows: number, of: (row: number) => DayRow): string {
-  return fileOf([...nurses, ...Array.from({ length: rows }, (_, row) => of(row))]);
-}
+const text = (rows: number, of: (row: number) => DayRow): string =>
+  fileOf([...nurses, ...Array.from({ length: rows }, (_, row) => of(row))]);
 
 /** One character that folds to 15 letters of two bytes. OpenSearch takes terms of 32,766 bytes. */
 const FOLDS_LONG = '\ufdfa';

@@ -50,11 +50,7 @@ const CHOSEN: readonly Moment[] = [
   { name: 'when the index has been created', isDone: true, is: isRequest('PUT', INDEX) },
   { name: 'when the ledger is about to record the load', isDone: false, is: isLedgerEvent('loading') },
   { name: 'when the first documents are stored', isDone: true, is: isRequest('POST', `${INDEX}/_bulk`) },
-  {
-    name: 'when the index is about to be verified',
-    isDone: false,
-    is: isRequest('GET', `${INDEX}/_refresh`),
-  },
+  { name: 'when it is about to be verified', isDone: false, is: isRequest('GET', `${INDEX}/_refresh`) },
   { name: 'when the counts have been stored', isDone: true, is: isRequest('POST', `${INDEX}/_mapping`) },
   { name: 'when it is about to be made durable', isDone: false, is: isRequest('PUT', `${INDEX}/_settings`) },
   { name: 'when the alias is about to flip', isDone: false, is: isFlip },
@@ -169,31 +165,32 @@ beforeAll(async () => {
 }, 400_000);
 beforeEach(() => publications.makeReady());
 
-test.each(CASES.flatMap(([what, moments]) => moments.map((moment) => [what, moment.name, moment] as const)))(
-  '%s killed (SIGKILL) %s',
-  async (what, _name, { is, isDone, share = 0 }) => {
-    const { kill, recover, mayContinue = false }: Kill = KILLS[what];
-    const number = 1 + Math.floor(share * (counts.get(is) ?? 0));
-    const [held, released] = [Promise.withResolvers<'held'>(), Promise.withResolvers<void>()];
-    let made = 0;
-    publications.disturb(async (request) => {
-      if (is(request)) made += 1;
-      if (!is(request) || made !== number) return request.forward();
-      if (isDone) await request.forward();
-      held.resolve('held');
-      await released.promise;
-      return undefined;
-    });
-    const { publication, ended } = await publications.begin('second');
-    if ((await Promise.race([held.promise, ended])) !== 'held')
-      throw new Error('The publication ended without the request at which it was to be interrupted.');
-    await kill().finally(() => released.resolve());
-    await recover?.(publication);
-    expectLiveResult(await ended);
-    if (!mayContinue) await publications.expectInterrupted(publication);
-    await publications.expectRecovered('second');
-    const live = await liveLicenses();
-    await copy.catchUp(rest, 100);
-    expect(copy.licenses).toEqual(live);
-  },
+const KILLED = CASES.flatMap(([what, moments]) =>
+  moments.map((moment) => [what, moment.name, moment] as const),
 );
+
+test.each(KILLED)('%s killed (SIGKILL) %s', async (what, _name, { is, isDone, share = 0 }) => {
+  const { kill, recover, mayContinue = false }: Kill = KILLS[what];
+  const number = 1 + Math.floor(share * (counts.get(is) ?? 0));
+  const [held, released] = [Promise.withResolvers<'held'>(), Promise.withResolvers<void>()];
+  let made = 0;
+  publications.disturb(async (request) => {
+    if (is(request)) made += 1;
+    if (!is(request) || made !== number) return request.forward();
+    if (isDone) await request.forward();
+    held.resolve('held');
+    await released.promise;
+    return undefined;
+  });
+  const { publication, ended } = await publications.begin('second');
+  if ((await Promise.race([held.promise, ended])) !== 'held')
+    throw new Error('The publication ended without the request at which it was to be interrupted.');
+  await kill().finally(() => released.resolve());
+  await recover?.(publication);
+  expectLiveResult(await ended);
+  if (!mayContinue) await publications.expectInterrupted(publication);
+  await publications.expectRecovered('second');
+  const live = await liveLicenses();
+  await copy.catchUp(rest, 100);
+  expect(copy.licenses).toEqual(live);
+});

@@ -19,10 +19,7 @@ const TOOL_ERROR = 5;
 
 const INSTALLED_WITHIN_MS = 300_000;
 
-interface Call {
-  readonly tool: string;
-  readonly arguments: Readonly<Record<string, string>>;
-}
+type Call = { readonly tool: string; readonly arguments: Readonly<Record<string, string>> };
 
 /** What a client returned for a call, or the error that it threw. */
 const answer = z.union([
@@ -56,9 +53,7 @@ let service: ReadService;
 let packages: string;
 let bySdk: Session;
 
-function url(): string {
-  return `http://127.0.0.1:${service.environment.config.PORT}/mcp`;
-}
+const url = (): string => `http://127.0.0.1:${service.environment.config.PORT}/mcp`;
 
 /** Expects that a client finds the tools and gets the results that the current TypeScript SDK gets. */
 async function expectSame(ask: AskingClient, protocol: string): Promise<void> {
@@ -93,9 +88,8 @@ async function askBySdk(): Promise<Session> {
   try {
     const { tools } = await client.listTools();
     const answers: Answer[] = [];
-    for (const { tool: name, arguments: given } of CALLS) {
+    for (const { tool: name, arguments: given } of CALLS)
       answers.push(answerIn(await client.callTool({ name, arguments: given })));
-    }
     const protocol = client.getNegotiatedProtocolVersion() ?? '';
     return { protocol, tools: tools.map(({ name }) => name), answers };
   } finally {
@@ -169,16 +163,13 @@ describe('third-party MCP clients', () => {
   test.each([
     ['modern', MODERN],
     ['legacy', BEFORE],
-  ])(
-    'the Inspector, of the %s era, gets the same, and finds no error in the schemas',
-    async (era, protocol) => {
-      await expectSame(askingByInspector(era), protocol);
-      const { code, stdout } = await inspect(era, 'tools/list', '--strict');
-      const findings = toolList.parse(JSON.parse(stdout)).schemaFindings.flatMap(({ findings }) => findings);
-      expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
-      expect(code).toBe(0);
-    },
-  );
+  ])('the Inspector, of the %s era, gets the same, and no error in the schemas', async (era, protocol) => {
+    await expectSame(askingByInspector(era), protocol);
+    const { code, stdout } = await inspect(era, 'tools/list', '--strict');
+    const findings = toolList.parse(JSON.parse(stdout)).schemaFindings.flatMap(({ findings }) => findings);
+    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(code).toBe(0);
+  });
 
   describeUnless(NO_PYTHON, 'the Python SDK', () => {
     let requirements: string;

@@ -82,13 +82,11 @@ async function checked(run: Run): Promise<Map<string, Check[]>> {
   return checks;
 }
 
-function complaints(checks: readonly Check[]): Check[] {
-  return checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
-}
+const complaints = (checks: readonly Check[]): Check[] =>
+  checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
 
-function exceptionsOf(scenario: string): string[] {
-  return exceptions.filter((exception) => exception.scenario === scenario).flatMap(({ checks }) => checks);
-}
+const exceptionsOf = (scenario: string): string[] =>
+  exceptions.filter((exception) => exception.scenario === scenario).flatMap(({ checks }) => checks);
 
 test('scenarios.json lists each scenario once, and has exceptions only for scenarios that apply', () => {
   expect(NOT_APPLYING.length).toBe(new Set(NOT_APPLYING).size);

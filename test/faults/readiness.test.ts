@@ -6,12 +6,11 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi, startScript, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { currentEpoch } from '../../src/publications/fence.ts';
-import { publicationTimes } from '../../src/publications/ledger.ts';
-import { liveIndex, readMetadata } from '../../src/publications/metadata.ts';
+import { liveIndex } from '../../src/publications/metadata.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { inLongFormOnly } from '../support/fault-form.ts';
-import { FIXTURES, FIXTURES_DATE, times } from '../support/fixtures.ts';
+import { FIXTURES, times } from '../support/fixtures.ts';
 import { ownRedis } from '../support/own-servers.ts';
 import { type ProxiedRequest, startProxy } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
@@ -53,9 +52,7 @@ afterEach(() => {
   change = (text) => text;
 });
 
-function get(port: number, path: string) {
-  return rawRequest(port, path, { headers: { host: 'localhost' } });
-}
+const get = (port: number, path: string) => rawRequest(port, path, { headers: { host: 'localhost' } });
 
 async function ready(port = environment.config.ADMIN_PORT): Promise<[number, unknown]> {
   const { status, body } = await get(port, '/readyz');
@@ -160,26 +157,6 @@ describe('the worker', () => {
     expect(read).toBeLessThanOrEqual(4);
     expect(again).toMatch(/^licenses_withheld_columns 0$/m);
     expect(readAgain).toBe(read);
-  });
-
-  test('has the metrics of the ledger beside events of which a part is not valid', async () => {
-    const { client, store } = environment;
-    const index = store.names.ledger;
-    const publication = (await readMetadata(store, (await liveIndex(store)) ?? '')).publication;
-    const inTheFuture = Date.now() + 60_000;
-    const bad = [
-      { publication, event: 'refused', at: inTheFuture },
-      { publication, event: 'verifying', at: new Date().toISOString(), checks: 'all' },
-    ];
-    for (const [at, body] of bad.entries())
-      await client.index({ index, id: `bad-${at}`, body, refresh: true });
-    try {
-      const { live, lastEvents } = await publicationTimes(store);
-      expect(live).toEqual({ date: FIXTURES_DATE, withheld: 0 });
-      expect([...lastEvents.keys()]).toEqual(expect.arrayContaining(['live', 'verifying']));
-    } finally {
-      for (const at of bad.keys()) await client.delete({ index, id: `bad-${at}`, refresh: true });
-    }
   });
 
   test('does not take OpenSearch for away where the epoch is not valid', async () => {

@@ -7,16 +7,13 @@ import { publicationDetails, publicationHistory, reconcileLedger } from '../../s
 import { liveFeed } from '../../src/publications/live-feed.ts';
 import { indicesUnderAlias, liveIndex } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { licensesOf } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { cut, throughProxy } from '../support/proxy.ts';
-import { filesOf, newEnvironment, published } from '../support/publication-days.ts';
+import { filesOf, newEnvironment, nurses, published } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 /** The nurses of every day, in another city. */
-const MOVED = {
-  individual: licensesOf('Nursing Board', 'RN.', 20).map((row) => ({ ...row, city: 'AKRON' })),
-};
+const MOVED = { individual: nurses(20).map((row) => ({ ...row, city: 'AKRON' })) };
 
 describe('a rollback', () => {
   test('that is killed after its flip counts as a rollback, and the rolled-back files stay refused', async () => {

@@ -19,10 +19,7 @@ const CHECKED_EVERY_MS = 200;
 const DRAIN_SECONDS = '10';
 
 /** An API process, as a load balancer knows it. */
-interface Upstream {
-  readonly port: number;
-  readonly adminPort: number;
-}
+type Upstream = { readonly port: number; readonly adminPort: number };
 
 let service: TestService;
 let processes: RunningProcess[];

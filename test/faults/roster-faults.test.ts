@@ -94,9 +94,8 @@ const itemsInFlight = () => valueAt(adminPort(), 'licenses_roster_items_in_fligh
 /** The requests that have ended, or whose clients are gone. */
 const ended = (of: 'rest' | 'mcp') => requestsEnded(adminPort(), of);
 
-function untilInFlight(items: number): Promise<void> {
-  return eventually(`${items} items are in flight`, async () => (await itemsInFlight()) === items);
-}
+const untilInFlight = (items: number): Promise<void> =>
+  eventually(`${items} items are in flight`, async () => (await itemsInFlight()) === items);
 
 /** Does something before the second request of a roster is answered. */
 function atSecond(work: () => Promise<unknown>): void {

@@ -26,18 +26,14 @@ beforeAll(async () => {
   service = await startService();
 });
 
-interface Ended {
-  readonly by: 'server' | 'test';
-  readonly ms: number;
-  readonly answer: string;
-}
+type Ended = Awaited<ReturnType<typeof slowClient>['ended']>;
 
 /** A connection that sends `start`, then `drip` once a second, and reads responses or not. */
 function slowClient(start: string, { drip = '', reads = true } = {}) {
   const begun = Date.now();
   const socket = connect(service.environment.config.PORT, '127.0.0.1');
   let answer = '';
-  let by: Ended['by'] = 'server';
+  let by: 'server' | 'test' = 'server';
   if (reads) socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
   else socket.pause();
   socket.on('error', () => undefined);
@@ -47,22 +43,17 @@ function slowClient(start: string, { drip = '', reads = true } = {}) {
     by = 'test';
     socket.destroy();
   }, GIVES_UP_AFTER_MS);
-  const ended = new Promise<Ended>((resolve) => {
-    socket.once('close', () => {
-      clearInterval(dripping);
-      clearTimeout(givingUp);
-      resolve({ by, ms: Date.now() - begun, answer });
-    });
+  const ended = new Promise((resolve) => socket.once('close', resolve)).then(() => {
+    clearInterval(dripping);
+    clearTimeout(givingUp);
+    return { by, ms: Date.now() - begun, answer };
   });
   return { socket, ended };
 }
 
-function post(headers: string): string {
-  return (
-    `POST /api/v1/lookup/verify HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${service.rest.key}\r\n` +
-    `Content-Type: application/json\r\n${headers}`
-  );
-}
+const post = (headers: string): string =>
+  `POST /api/v1/lookup/verify HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${service.rest.key}\r\n` +
+  `Content-Type: application/json\r\n${headers}`;
 
 function expectCutOff({ by, ms, answer }: Ended, boundMs: number, expected: RegExp): void {
   expect({ by, answer }).toEqual({ by: 'server', answer: expect.stringMatching(expected) });
@@ -116,8 +107,7 @@ describe('the server closes the connection of a client', () => {
     const waiting = clients.filter(({ socket }) => !socket.closed).length;
     expect({ status, waiting }).toEqual({ status: 200, waiting: SLOW_CLIENTS });
 
-    for (const ended of await Promise.all(clients.map((client) => client.ended))) {
+    for (const ended of await Promise.all(clients.map((client) => client.ended)))
       expectCutOff(ended, STANDSTILL_MS, /^HTTP\/1\.1 100 Continue\r\n\r\n(?:HTTP\/1\.1 408 .*)?$/s);
-    }
   });
 });

@@ -48,23 +48,17 @@ async function faulty(start = startApi, settings: Record<string, string> = FAULT
 const logLine = z.looseObject({ level: z.number(), msg: z.string(), stack: z.string().optional() });
 
 /** The lines of the log with this message. */
-function logged(of: RunningProcess, message: string) {
-  return of
+const logged = (of: RunningProcess, message: string) =>
+  of
     .output()
     .split('\n')
     .flatMap((line) => (line.startsWith('{') ? logLine.parse(JSON.parse(line)) : []))
     .filter(({ msg }) => msg === message);
-}
 
-function getPage() {
-  return rawRequest(environment.config.PORT, '/', { headers: { host: 'localhost' } });
-}
+const getPage = () => rawRequest(environment.config.PORT, '/', { headers: { host: 'localhost' } });
 
 /** Sends it a signal while nothing may read its log. @returns its exit code; `null` where it had to be killed */
-async function exitCodeAfter(
-  { child, ended }: RunningProcess,
-  signal: NodeJS.Signals,
-): Promise<number | null> {
+async function exitCodeAfter({ child, ended }: RunningProcess, signal: NodeJS.Signals) {
   const exited = once(child, 'exit');
   child.kill(signal);
   const tooLate = setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS);
@@ -178,7 +172,7 @@ describe('a worker', () => {
 
   inLongFormOnly(() => {
     test.each(['its own', 'its child’s'])(
-      'hands a publication back after an error in %s process, and it goes live',
+      'after an error in %s process hands its job back',
       async (whose) => {
         const installed = await installation();
         const isOwn = whose === 'its own';

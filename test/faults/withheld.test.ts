@@ -65,12 +65,8 @@ async function publishWith(environment: TestEnvironment, ...nurses: readonly Pla
   return result.publication;
 }
 
-const found = z.object({
-  hits: z.object({
-    total: z.object({ value: z.int() }),
-    hits: z.array(z.object({ _index: z.string(), _source: z.unknown() })),
-  }),
-});
+const hit = z.object({ _index: z.string(), _source: z.unknown() });
+const found = z.object({ hits: z.object({ total: z.object({ value: z.int() }), hits: z.array(hit) }) });
 
 /** The documents of all indices of the installation that have the mark, by index. */
 async function documentsWithMark({ client, store }: TestEnvironment, mark = MARK): Promise<string[]> {

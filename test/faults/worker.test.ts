@@ -70,11 +70,8 @@ async function eventsOf(publication: string) {
 const files = (date: string, count = 20) =>
   filesOf(installed.environment, date, { individual: nurses(count) });
 
-const untilIdle = () =>
-  eventually(
-    'nothing waits or runs',
-    async () => (await installed.queue.getJobCountByTypes('active', 'waiting')) === 0,
-  );
+const jobs = () => installed.queue.getJobCountByTypes('active', 'waiting');
+const untilIdle = () => eventually('nothing waits or runs', async () => (await jobs()) === 0);
 
 /** Deletes what Redis has of the queue. @returns how many keys that were */
 async function deleteOfQueue(keys: string): Promise<number> {
@@ -131,9 +128,8 @@ describe('a worker', () => {
     const publishing = publish(installed, await files('2026-10-24'));
     await installed.at(/_cluster\/health/, () => undefined);
     // The first request has waited for the index in vain.
-    await installed.at(/_cluster\/health/, () =>
-      client.indices.putSettings({ index, body: { [filter]: null } }),
-    );
+    const release = { index, body: { [filter]: null } };
+    await installed.at(/_cluster\/health/, () => client.indices.putSettings(release));
     const { publication } = liveIn(await publishing);
     // It has used no attempt up meanwhile.
     expect(worker.output().split(TAKEN)).toHaveLength(2);

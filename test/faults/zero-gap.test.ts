@@ -39,15 +39,11 @@ async function publishDay(date: string): Promise<void> {
 
 const record = z.object({ city: z.string().optional(), last_scraped: z.string() });
 const restAnswer = record.extend({ multiple: z.array(record).default([]) });
-const mcpAnswer = z.object({
-  result: z.object({
-    structuredContent: z.object({
-      data_as_of: z.string(),
-      in_common: z.object({ city: z.string().optional() }).default({}),
-      licenses: z.array(z.object({ city: z.string().optional() })).min(1),
-    }),
-  }),
+const license = z.object({ city: z.string().optional() });
+const structuredContent = z.object({
+  ...{ data_as_of: z.string(), in_common: license.default({}), licenses: z.array(license).min(1) },
 });
+const mcpAnswer = z.object({ result: z.object({ structuredContent }) });
 
 /** The publication dates of the parts of a REST response: a list has no city, and a record has. */
 function daysOfRest(body: unknown): string[] {
@@ -63,22 +59,16 @@ function daysOfMcp(body: unknown): string[] {
   return [data_as_of, ...licenses.map(({ city = in_common.city }) => city ?? 'no city')];
 }
 
+const BY_NAME = { board: NURSING, last_name: 'gap' };
+
 type Ask = (license_number: string) => Promise<ApiAnswer>;
 
 /** Kinds of requests, and how to find the publication dates in their responses. */
 const READINGS: readonly (readonly [kind: string, daysOf: (body: unknown) => string[], ask: Ask])[] = [
   ['number by REST', daysOfRest, (license_number) => client.verify({ board: NURSING, license_number })],
-  [
-    'name by REST',
-    daysOfRest,
-    () => client.verify({ board: NURSING, last_name: 'gap', first_name: 'holder' }),
-  ],
+  ['name by REST', daysOfRest, () => client.verify({ ...BY_NAME, first_name: 'holder' })],
   ['number by MCP', daysOfMcp, (license_number) => client.callTool('verify_license', { license_number })],
-  [
-    'name by MCP',
-    daysOfMcp,
-    () => client.callTool('search_licenses_by_name', { board: NURSING, last_name: 'gap' }),
-  ],
+  ['name by MCP', daysOfMcp, () => client.callTool('search_licenses_by_name', BY_NAME)],
 ];
 
 /** Starts clients that send one request after the other until they are stopped. */

@@ -6,29 +6,14 @@ import type { ApiAnswer } from './api.ts';
 
 /** A license record, with exactly the required fields (RECORD-01), and name_match where a name was compared. */
 export const recordAnswer = z.strictObject({
-  found: z.literal(true),
-  license_number: z.string().min(1),
-  full_name: z.string().min(1),
-  board: z.string().min(1),
-  license_type: z.string().min(1).nullable(),
-  status: z
-    .string()
-    .regex(/^[^a-z]+$/)
-    .nullable(),
-  expiry_date: z.iso.date().nullable(),
-  days_until_expiry: z.int().nullable(),
-  city: z.string().min(1).nullable(),
-  state: z
-    .string()
-    .regex(/^[A-Z]{2}$/)
-    .nullable(),
-  raw_status: z.string().min(1).nullable(),
-  county: z.string().min(1).nullable(),
-  issue_date: z.iso.date().nullable(),
-  extra_data: z.record(z.string(), z.string().min(1)),
-  cautions: z.array(z.enum(CAUTIONS)),
-  notes: z.array(z.enum(NOTES)),
-  source: z.literal('dataset'),
+  ...{ found: z.literal(true), license_number: z.string().min(1), full_name: z.string().min(1) },
+  ...{ board: z.string().min(1), license_type: z.string().min(1).nullable() },
+  ...{ status: z.nullable(z.string().regex(/^[^a-z]+$/)), expiry_date: z.iso.date().nullable() },
+  ...{ days_until_expiry: z.int().nullable(), city: z.string().min(1).nullable() },
+  ...{ state: z.nullable(z.string().regex(/^[A-Z]{2}$/)), raw_status: z.string().min(1).nullable() },
+  ...{ county: z.string().min(1).nullable(), issue_date: z.iso.date().nullable() },
+  ...{ extra_data: z.record(z.string(), z.string().min(1)), cautions: z.array(z.enum(CAUTIONS)) },
+  ...{ notes: z.array(z.enum(NOTES)), source: z.literal('dataset') },
   last_scraped: z.iso.datetime({ local: true }).regex(/^\d{4}-\d{2}-\d{2}T00:00:00$/),
   data_age_days: z.int(),
   /** Present only if the request has a name and a number. */
@@ -37,15 +22,12 @@ export const recordAnswer = z.strictObject({
   name_at_board: z.boolean().optional(),
 });
 
+const origin = { source: z.literal('dataset'), last_scraped: z.string(), data_age_days: z.int() };
+
 const matchesAnswer = z.strictObject({
-  found: z.literal(true),
-  count: z.int().min(2),
-  truncated: z.boolean(),
-  message: z.string().optional(),
-  multiple: z.array(recordAnswer).min(2).max(100),
-  source: z.literal('dataset'),
-  last_scraped: z.string(),
-  data_age_days: z.int(),
+  ...{ found: z.literal(true), count: z.int().min(2), truncated: z.boolean() },
+  ...{ message: z.string().optional(), multiple: z.array(recordAnswer).min(2).max(100) },
+  ...origin,
 });
 
 const noMatchAnswer = z.strictObject({
@@ -53,9 +35,7 @@ const noMatchAnswer = z.strictObject({
   count: z.literal(0),
   message: z.string().regex(/dataset of \d{4}-\d{2}-\d{2}.*The issuing board is the authority/),
   did_you_mean: z.array(z.string().min(1)).max(5),
-  source: z.literal('dataset'),
-  last_scraped: z.string(),
-  data_age_days: z.int(),
+  ...origin,
 });
 
 const errorAnswer = z.strictObject({
@@ -66,12 +46,10 @@ const errorAnswer = z.strictObject({
 
 const numberMissAnswer = z.strictObject({
   detail: z.string().regex(/dataset of \d{4}-\d{2}-\d{2}.*The issuing board is the authority/),
-  reason: z.enum(NOT_FOUND_REASONS),
-  did_you_mean: z.array(z.string().min(1)).max(3),
+  ...{ reason: z.enum(NOT_FOUND_REASONS), did_you_mean: z.array(z.string().min(1)).max(3) },
   did_you_mean_name_match: z.array(z.boolean()).max(3).optional(),
   last_in_dataset: z.iso.date().nullable().optional(),
-  last_raw_status: z.string().nullable().optional(),
-  data_age_days: z.int(),
+  ...{ last_raw_status: z.string().nullable().optional(), data_age_days: z.int() },
 });
 
 export type RecordAnswer = z.output<typeof recordAnswer>;
@@ -83,14 +61,11 @@ function bodyOf<Body>(answer: ApiAnswer, status: number, schema: z.ZodType<Body>
 }
 
 /** The record in a response with status 200. */
-export function recordIn(answer: ApiAnswer): RecordAnswer {
-  return bodyOf(answer, 200, recordAnswer);
-}
+export const recordIn = (answer: ApiAnswer): RecordAnswer => bodyOf(answer, 200, recordAnswer);
 
 /** The response with several matches and status 200. */
-export function matchesIn(answer: ApiAnswer): z.output<typeof matchesAnswer> {
-  return bodyOf(answer, 200, matchesAnswer);
-}
+export const matchesIn = (answer: ApiAnswer): z.output<typeof matchesAnswer> =>
+  bodyOf(answer, 200, matchesAnswer);
 
 /** The license numbers in a search response, one or more, in order. */
 export function numbersIn(answer: ApiAnswer): string[] {
@@ -100,19 +75,16 @@ export function numbersIn(answer: ApiAnswer): string[] {
 }
 
 /** The response of a search without a match, with status 200. */
-export function noMatchIn(answer: ApiAnswer): z.output<typeof noMatchAnswer> {
-  return bodyOf(answer, 200, noMatchAnswer);
-}
+export const noMatchIn = (answer: ApiAnswer): z.output<typeof noMatchAnswer> =>
+  bodyOf(answer, 200, noMatchAnswer);
 
 /** The response for an unknown number, with status 404. */
-export function numberMissIn(answer: ApiAnswer): z.output<typeof numberMissAnswer> {
-  return bodyOf(answer, 404, numberMissAnswer);
-}
+export const numberMissIn = (answer: ApiAnswer): z.output<typeof numberMissAnswer> =>
+  bodyOf(answer, 404, numberMissAnswer);
 
 /** The detail of an error response. The body has no other field. */
-export function detailIn(answer: ApiAnswer, status: number): string {
-  return bodyOf(answer, status, errorAnswer).detail;
-}
+export const detailIn = (answer: ApiAnswer, status: number): string =>
+  bodyOf(answer, status, errorAnswer).detail;
 
 /** The detail of an error, checked not to reveal internals. */
 export function safeDetailIn(answer: ApiAnswer, status: number): string {

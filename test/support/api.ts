@@ -14,20 +14,7 @@ export interface ApiAnswer {
 }
 
 /** A client of one API process, with its own key. */
-export interface ApiClient {
-  readonly key: string;
-  /** Sends a request. @param options the options of `fetch`; `json` is a body to send as JSON */
-  request(method: string, path: string, options?: RequestInit & { json?: unknown }): Promise<ApiAnswer>;
-  /** POST /lookup/verify with this body. */
-  verify(body: unknown, path?: string): Promise<ApiAnswer>;
-  get(path: string): Promise<ApiAnswer>;
-  /** Calls a tool of the MCP server, in the way of clients from before 2026. */
-  callTool(
-    name: string,
-    parameters: Readonly<Record<string, unknown>>,
-    headers?: Record<string, string>,
-  ): Promise<ApiAnswer>;
-}
+export type ApiClient = ReturnType<typeof clientAt>;
 
 /** A client with a new key for the API of this environment. @param account the account that holds the key */
 export async function apiClient({ store, config }: TestEnvironment, account = 'Test'): Promise<ApiClient> {
@@ -37,8 +24,9 @@ export async function apiClient({ store, config }: TestEnvironment, account = 'T
 }
 
 /** A client with this key for the API at this address. */
-export function clientAt(base: string, key: string): ApiClient {
-  const request: ApiClient['request'] = async (method, path, { json, ...options } = {}) => {
+export function clientAt(base: string, key: string) {
+  type Sent = RequestInit & { json?: unknown };
+  async function request(method: string, path: string, { json, ...options }: Sent = {}): Promise<ApiAnswer> {
     const isJson = json !== undefined;
     const headers = {
       ...{ 'X-API-Key': key, ...(isJson && { 'content-type': 'application/json' }) },
@@ -48,13 +36,16 @@ export function clientAt(base: string, key: string): ApiClient {
     const response = await fetch(base + path, { ...options, method, headers, ...body });
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: parsed(text) };
-  };
+  }
   return {
     key,
+    /** Sends a request. @param options the options of `fetch`; `json` is a body to send as JSON */
     request,
-    get: (path) => request('GET', path),
-    verify: (json, path = '/api/v1/lookup/verify') => request('POST', path, { json }),
-    callTool: (name, parameters, headers = {}) =>
+    get: (path: string) => request('GET', path),
+    /** POST /lookup/verify with this body. */
+    verify: (json: unknown, path = '/api/v1/lookup/verify') => request('POST', path, { json }),
+    /** Calls a tool of the MCP server, in the way of clients from before 2026. */
+    callTool: (name: string, parameters: object, headers: Record<string, string> = {}) =>
       request('POST', '/mcp', {
         headers: { accept: 'application/json, text/event-stream', ...headers },
         json: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: parameters } },

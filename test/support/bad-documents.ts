@@ -21,9 +21,8 @@ function* brokenFrom(index: StoredIndex, { id, source }: StoredDocument) {
     variants.push(Object.fromEntries(fields.filter(([each]) => each !== name)));
     for (const value of VALUES) variants.push({ ...source, [name]: value });
   }
-  for (const variant of variants) {
+  for (const variant of variants)
     if (DOCUMENT_CHECKS[index](variant, id).problem !== undefined) yield variant;
-  }
 }
 
 /**
@@ -34,17 +33,13 @@ function* brokenFrom(index: StoredIndex, { id, source }: StoredDocument) {
 export async function addBadDocuments(store: Store): Promise<ReadonlyMap<StoredIndex, number>> {
   const added = new Map<StoredIndex, number>();
   for (const index of STORED_INDICES) {
-    const byKind = Map.groupBy(await documentsIn(store, store.names[index]), ({ source }) =>
-      Object.keys(source).join(),
-    );
-    const broken = [...byKind.values()].flatMap(([first]) =>
-      first === undefined ? [] : [...brokenFrom(index, first)],
-    );
+    const documents = await documentsIn(store, store.names[index]);
+    const byKind = new Map(documents.map((each) => [Object.keys(each.source).join(), each]));
+    const broken = [...byKind.values()].flatMap((each) => [...brokenFrom(index, each)]);
     const body = broken.flatMap((document, at) => [{ index: { _id: `bad-${index}-${at}` } }, document]);
     const { body: answer } = await store.client.bulk({ index: store.names[index], body, refresh: true });
     // OpenSearch rejects values of the wrong type for some fields; those documents cannot be stored.
-    const taken = answer.items.filter((item) => item.index?.error === undefined).length;
-    added.set(index, taken);
+    added.set(index, answer.items.filter((item) => item.index?.error === undefined).length);
   }
   return added;
 }

@@ -15,14 +15,10 @@ const REFUSED = {
 
 const bulkResponse = z.looseObject({ items: z.array(z.unknown()) });
 
-export function isBulk({ path }: ProxiedRequest): boolean {
-  return path.includes('/_bulk');
-}
+export const isBulk = ({ path }: ProxiedRequest): boolean => path.includes('/_bulk');
 
 /** Counts the items of a request. An item is two lines: the operation and the document. */
-function itemsIn({ body }: ProxiedRequest): number {
-  return (body.split('\n').length - 1) / 2;
-}
+const itemsIn = ({ body }: ProxiedRequest): number => (body.split('\n').length - 1) / 2;
 
 /** Sends this share of a request's items to OpenSearch, and answers each of the others with `item`. */
 function refuseItems(item: object, share: 0 | 0.5): ProxyStep {

@@ -12,15 +12,11 @@ export type ChangesPage = z.output<typeof page>;
 export type Change = ChangesPage['changes'][number];
 
 /** Sends GET /changes with these parameters and returns any response. */
-export function askChanges(rest: ApiClient, parameters: Record<string, string> = {}): Promise<ApiAnswer> {
-  return rest.get(`/api/v1/changes?${new URLSearchParams(parameters)}`);
-}
+export const askChanges = (rest: ApiClient, parameters: Record<string, string> = {}): Promise<ApiAnswer> =>
+  rest.get(`/api/v1/changes?${new URLSearchParams(parameters)}`);
 
 /** One page of the feed. */
-export async function changesPage(
-  rest: ApiClient,
-  parameters: Record<string, string> = {},
-): Promise<ChangesPage> {
+export async function changesPage(rest: ApiClient, parameters: Record<string, string> = {}) {
   const { status, body } = await askChanges(rest, parameters);
   if (status !== 200) throw new Error(`GET /changes gave ${status}: ${JSON.stringify(body)}`);
   return page.parse(body);

@@ -4,19 +4,15 @@ import { runProgram } from '../../scripts/processes.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** The output of one of this project's source checkers for a project with a single file, `src/one.ts`. */
-export function checkerOf(
-  script: string,
-): (source: string) => Promise<{ code: number | null; lines: string[] }> {
+export function checkerOf(script: string) {
   const temporary = temporaryFolder();
   let projects = 0;
-  return async (source) => {
+  return async (source: string) => {
     projects += 1;
     const folder = temporary.path(String(projects));
     await mkdir(join(folder, 'src'), { recursive: true });
-    await writeFile(
-      join(folder, 'tsconfig.json'),
-      '{"compilerOptions": {"strict": true}, "include": ["src"]}',
-    );
+    const config = { compilerOptions: { strict: true }, include: ['src'] };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
     await writeFile(join(folder, 'src/one.ts'), source);
     const path = resolve(import.meta.dirname, '../../scripts', script);
     const { code, stdout } = await runProgram([process.execPath, path, folder], { cwd: folder });

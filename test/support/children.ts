@@ -36,8 +36,7 @@ async function isRunning(id: number): Promise<boolean> {
 /** The ids of this machine's processes with this variable in their environment (Linux). */
 export async function processesWith(variable: string, value: string): Promise<number[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const environments = await Promise.all(
-    ids.map((id) => readFile(`/proc/${id}/environ`, 'utf8').catch(() => '')),
-  );
+  const read = (id: string) => readFile(`/proc/${id}/environ`, 'utf8').catch(() => '');
+  const environments = await Promise.all(ids.map(read));
   return ids.filter((_, at) => environments[at]?.split('\0').includes(`${variable}=${value}`)).map(Number);
 }

@@ -26,23 +26,19 @@ export interface CommonLicense {
 
 const INVALID: CommonAnswer = { outcome: 'invalid', licenses: [] };
 
-function none(reason: string | undefined): CommonAnswer {
-  return { outcome: 'none', licenses: [], ...(reason !== undefined && { reason }) };
-}
-
-function several(licenses: readonly CommonLicense[], isCut: boolean): CommonAnswer {
-  return { outcome: 'several', licenses, ...(isCut && { isCut }) };
-}
-
-function found(license: CommonLicense): CommonAnswer {
-  return { outcome: 'found', licenses: [license] };
-}
+const none = (reason?: string): CommonAnswer => ({
+  outcome: 'none',
+  licenses: [],
+  ...(reason && { reason }),
+});
+const several = (licenses: readonly CommonLicense[], isCut: boolean): CommonAnswer => ({
+  ...{ outcome: 'several', licenses, ...(isCut && { isCut }) },
+});
+const found = (license: CommonLicense): CommonAnswer => ({ outcome: 'found', licenses: [license] });
 
 const license = z
   .object({
-    board: z.string(),
-    license_number: z.string(),
-    cautions: z.array(z.string()),
+    ...{ board: z.string(), license_number: z.string(), cautions: z.array(z.string()) },
     notes: z.array(z.string()),
   })
   .transform(
@@ -55,10 +51,8 @@ const license = z
   );
 
 const verified = z.object({
-  found: z.boolean().optional(),
-  multiple: z.array(license).optional(),
-  truncated: z.boolean().default(false),
-  reason: z.string().optional(),
+  ...{ found: z.boolean().optional(), multiple: z.array(license).optional() },
+  ...{ truncated: z.boolean().default(false), reason: z.string().optional() },
 });
 
 /** Converts a response of /lookup/verify. */
@@ -67,7 +61,7 @@ export function ofVerify({ status, body }: ApiAnswer): CommonAnswer {
   const { found: isFound, multiple, truncated, reason } = verified.parse(body);
   if (status === 404 && reason !== undefined) return none(reason);
   expect(status).toBe(200);
-  if (isFound === false) return none(undefined);
+  if (isFound === false) return none();
   return multiple === undefined ? found(license.parse(body)) : several(multiple, truncated);
 }
 
@@ -80,16 +74,9 @@ export const batchResult = z
     z.object({ outcome: z.literal('invalid') }),
   ])
   .transform((result): CommonAnswer => {
-    switch (result.outcome) {
-      case 'found':
-        return found(result.record);
-      case 'ambiguous':
-        return several(result.matches, result.truncated);
-      case 'not_found':
-        return none(result.reason);
-      case 'invalid':
-        return INVALID;
-    }
+    if (result.outcome === 'found') return found(result.record);
+    if (result.outcome === 'ambiguous') return several(result.matches, result.truncated);
+    return result.outcome === 'invalid' ? INVALID : none(result.reason);
   });
 
 /**
@@ -98,58 +85,45 @@ export const batchResult = z
  */
 export const resultRow = z
   .object({
-    board: z.string(),
-    result_outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']),
-    result_license_number: z.string(),
-    result_cautions: z.string(),
-    result_notes: z.string(),
-    result_reason: z.string().transform((reason) => reason || undefined),
-    result_matches: z.string(),
+    ...{ board: z.string(), result_outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']) },
+    ...{ result_license_number: z.string(), result_cautions: z.string(), result_notes: z.string() },
+    ...{ result_reason: z.string().transform((reason) => reason || undefined), result_matches: z.string() },
     result_detail: z.string(),
   })
   .transform((row): CommonAnswer => {
     const of = (number: string) => ({ board: row.board, number });
-    switch (row.result_outcome) {
-      case 'found':
-        return found({
-          ...of(row.result_license_number),
-          cautions: row.result_cautions.replaceAll(';', ' '),
-          notes: row.result_notes.replaceAll(';', ' '),
-        });
-      case 'ambiguous':
-        return several(row.result_matches.split('; ').map(of), row.result_detail.startsWith('More than '));
-      case 'not_found':
-        return none(row.result_reason);
-      case 'invalid':
-        return INVALID;
-    }
+    const { result_outcome: outcome, result_cautions: cautions, result_notes: notes } = row;
+    if (outcome === 'invalid') return INVALID;
+    if (outcome === 'not_found') return none(row.result_reason);
+    if (outcome === 'ambiguous')
+      return several(row.result_matches.split('; ').map(of), row.result_detail.startsWith('More than '));
+    const tags = { cautions: cautions.replaceAll(';', ' '), notes: notes.replaceAll(';', ' ') };
+    return found({ ...of(row.result_license_number), ...tags });
   });
 
-const toolAnswer = z.object({
-  result: z.object({
-    isError: z.literal(true).optional(),
-    content: z.tuple([z.object({ text: z.string() })]),
-    structuredContent: z
-      .object({
-        outcome: z.enum(['found', 'not_found', 'ambiguous']),
-        in_common: z.record(z.string(), z.unknown()).default({}),
-        licenses: z.array(z.record(z.string(), z.unknown())).default([]),
-        columns: z.array(z.string()).default([]),
-        groups: z
-          .array(z.looseObject({ types: z.record(z.string(), z.array(z.array(z.unknown()))) }))
-          .default([]),
-        truncated: z.boolean(),
-        reason: z.string().optional(),
-      })
-      .optional(),
-  }),
+const group = z.looseObject({ types: z.record(z.string(), z.array(z.array(z.unknown()))) });
+const toolContent = z.object({
+  outcome: z.enum(['found', 'not_found', 'ambiguous']),
+  in_common: z.record(z.string(), z.unknown()).default({}),
+  licenses: z.array(z.record(z.string(), z.unknown())).default([]),
+  ...{ columns: z.array(z.string()).default([]), groups: z.array(group).default([]), truncated: z.boolean() },
+  reason: z.string().optional(),
+});
+const toolResult = z.object({
+  isError: z.literal(true).optional(),
+  content: z.tuple([z.object({ text: z.string() })]),
+  structuredContent: toolContent.optional(),
 });
 
 /**
  * Converts the result of a lookup tool. A number with several licenses is `ambiguous` in the tools, and a 404 in REST.
  */
 export function ofTool({ body }: ApiAnswer): CommonAnswer {
-  const { isError, content: texts, structuredContent: content } = toolAnswer.parse(body).result;
+  const {
+    isError,
+    content: texts,
+    structuredContent: content,
+  } = z.object({ result: toolResult }).parse(body).result;
   if (isError || content === undefined) {
     // An outage is reported in the same form.
     expect(texts[0].text).not.toMatch(/try again|went wrong/);
@@ -197,16 +171,15 @@ export const toolRosterItem = z
 
 /** The rows of the page that `POST /roster` returns, in any order, by the content of their first cell. */
 export function ofRosterPage(html: string): ReadonlyMap<string, CommonAnswer> {
-  const sections = html.split('<section id="').slice(1);
-  return new Map(
-    sections.flatMap((section) => {
+  const rows = html
+    .split('<section id="')
+    .slice(1)
+    .flatMap((section) => {
       const need = section.slice(0, section.indexOf('"'));
-      return rowsOf(section).map((row): [string, CommonAnswer] => [
-        /<th[^>]*>([^<]*)</.exec(row)?.[1] ?? '',
-        ofRosterRow(need, row),
-      ]);
-    }),
-  );
+      return rowsOf(section).map((row) => [need, row] as const);
+    });
+  const first = (row: string) => /<th[^>]*>([^<]*)</.exec(row)?.[1] ?? '';
+  return new Map(rows.map(([need, row]) => [first(row), ofRosterRow(need, row)]));
 }
 
 /** @param need the section that contains the row */
@@ -214,13 +187,11 @@ function ofRosterRow(need: string, row: string): CommonAnswer {
   if (need === 'invalid') return INVALID;
   if (need === 'not_found') return none(reasonIn(row));
   if (row.includes('>See all matches</a>')) {
-    return several(
-      row
-        .split('<p>')
-        .slice(1)
-        .flatMap((match) => licensesIn(match).map((each) => ({ ...each, ...tagsIn(match) }))),
-      / data-label="Note">(?:<div>)?More than /.test(row),
+    const [, ...matches] = row.split('<p>');
+    const licenses = matches.flatMap((match) =>
+      licensesIn(match).map((each) => ({ ...each, ...tagsIn(match) })),
     );
+    return several(licenses, / data-label="Note">(?:<div>)?More than /.test(row));
   }
   const [only] = licensesIn(row);
   // A row without a license needs attention if a suggested number has the name.
@@ -228,19 +199,15 @@ function ofRosterRow(need: string, row: string): CommonAnswer {
 }
 
 /** The rows of a page's tables, without the header rows. */
-function rowsOf(html: string): string[] {
-  return html
+const rowsOf = (html: string): string[] =>
+  html
     .split(/<tr[ >]/)
     .slice(1)
     .map((row) => row.slice(0, row.indexOf('</tr>')))
     .filter((row) => row.includes('<th scope="row"'));
-}
 
-function licensesIn(html: string): CommonLicense[] {
-  return [...html.matchAll(/ href="(\/licenses\/[^"]*)"/g)].map(([, path = '']) =>
-    licenseAt(unescaped(path)),
-  );
-}
+const licensesIn = (html: string): CommonLicense[] =>
+  [...html.matchAll(/ href="(\/licenses\/[^"]*)"/g)].map(([, path = '']) => licenseAt(unescaped(path)));
 
 function licenseAt(path: string): CommonLicense {
   const [, , code, number = ''] = path.split('/');
@@ -249,14 +216,13 @@ function licenseAt(path: string): CommonLicense {
 }
 
 /** Replaces the HTML escapes in a page's text. */
-export function unescaped(html: string): string {
-  return html
+export const unescaped = (html: string): string =>
+  html
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
-}
 
 /** The cautions and notes that the tags in a piece of HTML carry, in their defined order. */
 function tagsIn(html: string): Pick<CommonLicense, 'cautions' | 'notes'> {
@@ -280,6 +246,5 @@ const REASONS_IN_WORDS: readonly (readonly [RegExp, string])[] = [
   [/No license with the number /, 'unknown'],
 ];
 
-function reasonIn(html: string): string | undefined {
-  return REASONS_IN_WORDS.find(([words]) => words.test(html))?.[1];
-}
+const reasonIn = (html: string): string | undefined =>
+  REASONS_IN_WORDS.find(([words]) => words.test(html))?.[1];

@@ -52,6 +52,5 @@ function line(row: DayRow, runDate: string): string {
 }
 
 /** This many licenses of a board, with consecutive numbers. */
-export function licensesOf(board: string, prefix: string, count: number): DayRow[] {
-  return Array.from({ length: count }, (_, at) => ({ board, number: `${prefix}${900_001 + at}` }));
-}
+export const licensesOf = (board: string, prefix: string, count: number): DayRow[] =>
+  Array.from({ length: count }, (_, at) => ({ board, number: `${prefix}${900_001 + at}` }));

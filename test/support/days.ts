@@ -7,19 +7,18 @@ export function todayInNewYork(): string {
 }
 
 /** Calendar days from one `YYYY-MM-DD` to another; negative when `to` is earlier. */
-export function daysBetween(from: string, to: string): number {
-  return (Date.parse(`${to}T00:00Z`) - Date.parse(`${from}T00:00Z`)) / DAY_MS;
-}
+export const daysBetween = (from: string, to: string): number =>
+  (Date.parse(`${to}T00:00Z`) - Date.parse(`${from}T00:00Z`)) / DAY_MS;
 
 /** The `YYYY-MM-DD` this many days after another. */
-export function daysAfter(date: string, days: number): string {
-  return new Date(Date.parse(`${date}T00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
-}
+export const daysAfter = (date: string, days: number): string =>
+  new Date(Date.parse(`${date}T00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 
 /** Asks again if midnight in Ohio passed between question and answer. */
-export async function onOneDay<Answer>(
-  ask: () => Promise<Answer>,
-): Promise<{ today: string; answer: Answer }> {
+type OfOneDay<Answer> = Promise<{ today: string; answer: Answer }>;
+
+/** Asks again if midnight in Ohio passed between question and answer. */
+export async function onOneDay<Answer>(ask: () => Promise<Answer>): OfOneDay<Answer> {
   const today = todayInNewYork();
   const answer = await ask();
   return todayInNewYork() === today ? { today, answer } : onOneDay(ask);

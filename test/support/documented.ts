@@ -7,20 +7,14 @@ const ROOT = resolve(import.meta.dirname, '../..');
 export const DOCUMENTED_ADDRESS = 'http://127.0.0.1:8080';
 
 /** A documented command, and the response shown after it, if any. */
-export interface DocumentedCommand {
-  readonly command: string;
-  readonly response?: string;
-}
+export type DocumentedCommand = { readonly command: string; readonly response?: string };
 
 /** The Markdown files for users, by their paths in the checkout. */
-export const DOCUMENTS = globSync(['README.md', 'docs/**/*.md', 'examples/*/README.md'], {
-  cwd: ROOT,
-}).toSorted();
+const MARKDOWN = ['README.md', 'docs/**/*.md', 'examples/*/README.md'];
+export const DOCUMENTS = globSync(MARKDOWN, { cwd: ROOT }).toSorted();
 
 /** The text of a file in the checkout. */
-export function documentText(file: string): string {
-  return readFileSync(resolve(ROOT, file), 'utf8');
-}
+export const documentText = (file: string): string => readFileSync(resolve(ROOT, file), 'utf8');
 
 /** The anchors of a Markdown file's headings, as GitHub generates them. */
 export function anchorsIn(file: string): string[] {
@@ -51,9 +45,8 @@ export function documentedCommands(file: string): DocumentedCommand[] {
       commands.push({ command: block });
     } else if (block.startsWith('{')) {
       const asked = commands.pop();
-      if (asked === undefined || asked.response !== undefined) {
+      if (asked === undefined || asked.response !== undefined)
         throw new Error(`${file} shows a response that follows no command:\n${block}`);
-      }
       commands.push({ ...asked, response: block });
     }
   }
@@ -76,9 +69,8 @@ export function documentedTables(file: string, firstHeader: string): DocumentedT
   return tables.filter(({ header }) => header[0] === firstHeader);
 }
 
-function cellsOf(line: string): string[] {
-  return line
+const cellsOf = (line: string): string[] =>
+  line
     .slice(1, line.lastIndexOf('|'))
     .split('|')
     .map((cell) => cell.trim());
-}

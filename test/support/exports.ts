@@ -3,23 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { licenseRecord } from '../../src/licenses/license.ts';
 import type { ApiAnswer, ApiClient } from './api.ts';
-import { copyOf, type LicenseCopy } from './feed-copy.ts';
+import { copyOf } from './feed-copy.ts';
 
 export const EXPORT = '/api/v1/export';
 
-/** An export as received by a client. */
-export interface Exported {
-  readonly licenses: LicenseCopy;
-  readonly cursor: string;
-  readonly publication: string;
-}
-
 const headers = z.object({
-  'content-type': z.literal('application/x-ndjson'),
-  'content-encoding': z.literal('gzip'),
-  'x-record-count': z.coerce.number(),
-  'x-feed-cursor': z.string(),
-  'x-publication': z.string(),
+  ...{ 'content-type': z.literal('application/x-ndjson'), 'content-encoding': z.literal('gzip') },
+  ...{ 'x-record-count': z.coerce.number(), 'x-feed-cursor': z.string(), 'x-publication': z.string() },
 });
 
 /** Responses when an account or a process already runs as many exports as allowed. */
@@ -30,7 +20,7 @@ const BUSY = ['429 60', '503 1'];
  *
  * @throws {Error} if the export is incomplete
  */
-export async function exported(rest: Pick<ApiClient, 'get'>): Promise<Exported> {
+export async function exported(rest: Pick<ApiClient, 'get'>) {
   for (;;) {
     const answer = await rest.get(EXPORT);
     if (!BUSY.includes(`${answer.status} ${answer.headers.get('retry-after')}`)) return readExport(answer);
@@ -38,7 +28,7 @@ export async function exported(rest: Pick<ApiClient, 'get'>): Promise<Exported> 
   }
 }
 
-function readExport(answer: ApiAnswer): Exported {
+function readExport(answer: ApiAnswer) {
   if (answer.status !== 200) throw new Error(`GET /export gave ${answer.status}: ${answer.text}`);
   const said = headers.parse(Object.fromEntries(answer.headers));
   // Strict: a line may have no other fields.
@@ -52,8 +42,7 @@ function readExport(answer: ApiAnswer): Exported {
     throw new Error(`${lines.length} lines, SHA-256 ${sha256}; its end says ${JSON.stringify(end)}`);
   const records = lines.map((text) => line.parse(JSON.parse(text)));
   const licenses = copyOf(records);
-  const isWhole = records.length === said['x-record-count'] && licenses.size === records.length;
-  if (!isWhole)
+  if (records.length !== said['x-record-count'] || licenses.size !== records.length)
     throw new Error(`${records.length} lines, ${licenses.size} licenses, said: ${said['x-record-count']}`);
   return { licenses, cursor: said['x-feed-cursor'], publication: said['x-publication'] };
 }

@@ -1,9 +1,8 @@
 const isLong = process.env.LONG === '1';
 
 /** Chooses the amount of work: the short form, or the long form in `npm run test:long`. */
-export function inForm<Value>({ short, long }: { readonly short: Value; readonly long: Value }): Value {
-  return isLong ? long : short;
-}
+export const inForm = <Value>({ short, long }: { readonly short: Value; readonly long: Value }): Value =>
+  isLong ? long : short;
 
 /** Declares tests that run only in the long form. */
 export function inLongFormOnly(declareTests: () => void): void {

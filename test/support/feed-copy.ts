@@ -1,7 +1,7 @@
 import { type LicenseRecord, licenseRecord } from '../../src/licenses/license.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { ApiClient } from './api.ts';
-import { changesPage } from './changes.ts';
+import { type Change, changesPage } from './changes.ts';
 import { documentsIn } from './documents.ts';
 
 type Fields = Map<string, string>;
@@ -16,9 +16,8 @@ export async function licensesInIndex(store: Store, index: string): Promise<Lice
 }
 
 /** A copy of these records. */
-export function copyOf(records: readonly LicenseRecord[]): LicenseCopy {
-  return new Map(records.map((record) => [keyOf(record), fieldsOf(record)]));
-}
+export const copyOf = (records: readonly LicenseRecord[]): LicenseCopy =>
+  new Map(records.map((record) => [keyOf(record), fieldsOf(record)]));
 
 function fieldsOf(license: LicenseRecord): Fields {
   const { extra_data, ...record } = licenseRecord.parse(license);
@@ -27,27 +26,22 @@ function fieldsOf(license: LicenseRecord): Fields {
   return new Map(all.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])));
 }
 
-function keyOf({ board, license_number }: { board: string; license_number: string }): string {
-  return `${board}/${license_number}`;
-}
+const keyOf = ({ board, license_number }: { board: string; license_number: string }): string =>
+  `${board}/${license_number}`;
 
 /** A client's copy of a publication that is updated from the feed. */
-export interface FeedCopy {
-  readonly licenses: LicenseCopy;
-  /** The number of applied changes, by kind and cause. */
-  readonly applied: Record<string, number>;
-  /** Reads and applies all available changes. @throws {Error} when a change does not fit the copy */
-  catchUp(rest: ApiClient, limit: number): Promise<void>;
-}
+export type FeedCopy = ReturnType<typeof feedCopy>;
 
 /** @param since the cursor of the copied publication */
-export function feedCopy(licenses: LicenseCopy, since: string): FeedCopy {
+export function feedCopy(licenses: LicenseCopy, since: string) {
   const applied: Record<string, number> = {};
   let cursor = since;
   return {
     licenses,
+    /** The number of applied changes, by kind and cause. */
     applied,
-    catchUp: async (rest, limit) => {
+    /** Reads and applies all available changes. @throws {Error} when a change does not fit the copy */
+    catchUp: async (rest: ApiClient, limit: number) => {
       for (;;) {
         const page = await changesPage(rest, { since: cursor, limit: String(limit) });
         for (const change of page.changes) {
@@ -62,23 +56,16 @@ export function feedCopy(licenses: LicenseCopy, since: string): FeedCopy {
   };
 }
 
-type Change = Awaited<ReturnType<typeof changesPage>>['changes'][number];
-
 function applyChange(licenses: LicenseCopy, change: Change): void {
   const key = keyOf(change);
   const before = licenses.get(key);
-  if ((before === undefined) !== (change.kind === 'added')) {
+  if ((before === undefined) !== (change.kind === 'added'))
     throw new Error(`${key} is ${change.kind}, but the copy ${before ? 'has' : 'lacks'} it.`);
-  }
-  if (change.kind === 'removed') {
-    licenses.delete(key);
-    return;
-  }
+  if (change.kind === 'removed') return void licenses.delete(key);
   const fields: Fields = new Map(before);
   for (const [name, { before: old, after, erased }] of Object.entries(change.fields)) {
-    if (erased !== true && (fields.get(name) ?? null) !== old) {
+    if (erased !== true && (fields.get(name) ?? null) !== old)
       throw new Error(`${key}: ${name} was ${fields.get(name)}, not ${old}.`);
-    }
     if (after === null) fields.delete(name);
     else fields.set(name, after);
   }

@@ -23,9 +23,7 @@ export const pharmacies = licensesOf(PHARMACY, '02', 60);
 export const BASE: Day = { date: '2026-11-20', individual: [...nurses, ...doctors], business: pharmacies };
 
 /** The base day moved to the next day, with these changes. */
-export function nextDay(changes: Partial<Day> = {}): Day {
-  return { ...BASE, date: '2026-11-21', ...changes };
-}
+export const nextDay = (changes: Partial<Day> = {}): Day => ({ ...BASE, date: '2026-11-21', ...changes });
 
 export type BasePublication = Pick<Awaited<ReturnType<typeof expectLive>>, 'publication' | 'index'>;
 
@@ -35,9 +33,8 @@ export async function publishBase(environment: TestEnvironment): Promise<BasePub
 }
 
 /** The names of all indices of licenses. */
-export async function indices({ store }: TestEnvironment): Promise<string[]> {
-  return (await licensesIndices(store)).map(({ index }) => index);
-}
+export const indices = async ({ store }: TestEnvironment): Promise<string[]> =>
+  (await licensesIndices(store)).map(({ index }) => index);
 
 /** Rolls back to the base publication, unless it is live already. */
 export async function rollBackToBase(environment: TestEnvironment, base: BasePublication): Promise<void> {
@@ -46,10 +43,7 @@ export async function rollBackToBase(environment: TestEnvironment, base: BasePub
 }
 
 /** Publishes files that must be refused, and expects that they leave no index behind. */
-export async function publishRefused(
-  environment: TestEnvironment,
-  files: DatasetFiles,
-): Promise<readonly string[]> {
+export async function publishRefused(environment: TestEnvironment, files: DatasetFiles) {
   const state = async () => [await indicesUnderAlias(environment.store), await indices(environment)];
   const before = await state();
   const result = await publishFiles(environment, files, { isGuarded: true });
@@ -80,6 +74,5 @@ export async function publishForced(
 }
 
 /** These rows, with another status, board or date in the first `count`. */
-export function changed(rows: readonly DayRow[], count: number, change: Partial<DayRow>): readonly DayRow[] {
-  return rows.map((row, at) => (at < count ? { ...row, ...change } : row));
-}
+export const changed = (rows: readonly DayRow[], count: number, change: Partial<DayRow>): readonly DayRow[] =>
+  rows.map((row, at) => (at < count ? { ...row, ...change } : row));

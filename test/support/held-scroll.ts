@@ -35,9 +35,7 @@ export async function heldScroll(server = readConfig().OPENSEARCH_URL) {
       return open;
     },
     /** The number of requested pages, except the first pages. */
-    get pages() {
-      return pages;
-    },
+    pages: () => pages,
     /** From now on, holds every page after the first. */
     hold: () => {
       gate = Promise.withResolvers();

@@ -62,24 +62,16 @@ function hostileRow(file: HostileRow['file'], column: string, value: string, ser
   const name = isPerson ? `HOSTILE${serial}, ADA` : `HOSTILE ${serial} LLC`;
   const fields = {
     [nameColumn]: name,
-    BOARD: isPerson ? 'Nursing Board' : 'Board of Pharmacy',
-    LICENSE_NUMBER: number,
+    ...{ BOARD: isPerson ? 'Nursing Board' : 'Board of Pharmacy', LICENSE_NUMBER: number },
     TYPE: isPerson ? 'Registered Nurse (RN)' : 'Terminal Distributor of Dangerous Drugs',
-    STATUS: 'Active',
-    PARCEL_CITY: 'LIMA',
-    EXPIRATION_DATE: '2099-01-01',
-    ISSUE_DATE: '2001-01-01',
+    ...{ STATUS: 'Active', PARCEL_CITY: 'LIMA', EXPIRATION_DATE: '2099-01-01', ISSUE_DATE: '2001-01-01' },
     [column]: value,
   };
   return { file, column, value, number, name: column === nameColumn ? value : name, fields };
 }
 
 /** Writes the rows as the State's two files of a day. Each file also has a column for each property name. */
-export async function writeHostileDay(
-  folder: string,
-  date: string,
-  rows: readonly HostileRow[],
-): Promise<DatasetFiles> {
+export async function writeHostileDay(folder: string, date: string, rows: readonly HostileRow[]) {
   const written = async (file: keyof DatasetFiles) => {
     const path = join(folder, `hostile-${file}-${date}.csv`);
     const columns = [...COLUMNS[file], ...OBJECT_PROPERTIES];

@@ -1,15 +1,11 @@
 import { jest } from '@jest/globals';
-import type { CommandResult } from '../../scripts/processes.ts';
 import { run } from '../../src/cli/main.ts';
 
 /**
  * Runs `licenses` in this process with only these settings, for tests that run many commands: starting a process takes
  * half a second of CPU. Only one command may run at a time, because commands share the settings and the output.
  */
-export async function command(
-  variables: Readonly<Record<string, string>>,
-  ...parameters: readonly string[]
-): Promise<CommandResult> {
+export async function command(variables: Readonly<Record<string, string>>, ...parameters: readonly string[]) {
   const written = { stdout: '', stderr: '' };
   const before = { env: process.env, exitCode: process.exitCode, listeners: listeners() };
   const spies = (['stdout', 'stderr'] as const).map((stream) =>
@@ -32,8 +28,7 @@ export async function command(
   }
 }
 
-function listeners() {
-  return (['SIGINT', 'SIGTERM'] as const).flatMap((signal) =>
+const listeners = () =>
+  (['SIGINT', 'SIGTERM'] as const).flatMap((signal) =>
     process.listeners(signal).map((listener) => [signal, listener] as const),
   );
-}

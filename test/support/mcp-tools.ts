@@ -8,25 +8,13 @@ import { startService, type TestService } from './service.ts';
 
 const MEDICAL = 'Medical Board';
 
-const {
-  found: _,
-  source: _source,
-  last_scraped: _date,
-  data_age_days: _age,
-  ...ownFields
-} = recordAnswer.shape;
-const wholeLicense = z.strictObject({
-  ...ownFields,
-  board_action: z.string().nullable(),
-  street: z.string().optional(),
-});
+const wholeLicense = recordAnswer
+  .omit({ found: true, source: true, last_scraped: true, data_age_days: true })
+  .extend({ board_action: z.string().nullable(), street: z.string().optional() });
 
 /** A license in a roster or a history. */
 export const compactLicense = wholeLicense.omit({
-  days_until_expiry: true,
-  issue_date: true,
-  extra_data: true,
-  name_match: true,
+  ...{ days_until_expiry: true, issue_date: true, extra_data: true, name_match: true },
 });
 
 /** One of several licenses, without the fields that all of them have in common. */
@@ -47,15 +35,11 @@ const lookupResult = z.strictObject({
   outcome: z.enum(['found', 'not_found', 'ambiguous']),
   ...dataOrigin,
   ...missFacts,
-  searched: z.record(z.string(), z.string()),
-  count: z.int(),
-  truncated: z.boolean(),
-  total: z.int().optional(),
-  by_status: z.record(z.string(), z.int()).optional(),
+  ...{ searched: z.record(z.string(), z.string()), count: z.int(), truncated: z.boolean() },
+  ...{ total: z.int().optional(), by_status: z.record(z.string(), z.int()).optional() },
   in_common: compactLicense.partial().optional(),
   licenses: z.union([z.array(wholeLicense).max(1), z.array(rowLicense).max(100)]),
-  did_you_mean: z.array(z.string()),
-  message: z.string().min(1),
+  ...{ did_you_mean: z.array(z.string()), message: z.string().min(1) },
 });
 
 const toolError = z.strictObject({ error: z.string().min(1), ...dataOrigin });
@@ -68,8 +52,8 @@ const toolResult = z.object({
 });
 
 /** An API process with the fixtures, many holders with the same name, and numbers that match two licenses. */
-export function startMcpService(): Promise<TestService> {
-  return startService({
+export const startMcpService = (): Promise<TestService> =>
+  startService({
     files: (folder) =>
       fixturesAnd(folder, {
         individual: [
@@ -89,7 +73,6 @@ export function startMcpService(): Promise<TestService> {
         ],
       }),
   });
-}
 
 /** The two eras of the protocol: revision 2026-07-28, and the earlier one with a handshake. */
 export const ERAS = [
@@ -98,10 +81,7 @@ export const ERAS = [
 ] as const;
 
 /** A client of this era, connected to the service. */
-export async function connected(
-  { environment }: TestService,
-  versionNegotiation: (typeof ERAS)[number][1],
-): Promise<Client> {
+export async function connected({ environment }: TestService, versionNegotiation: (typeof ERAS)[number][1]) {
   const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation });
   const url = new URL(`http://127.0.0.1:${environment.config.PORT}/mcp`);
   await client.connect(new StreamableHTTPClientTransport(url));
@@ -110,9 +90,8 @@ export async function connected(
 
 /** Functions that call a tool and check the form of its result. The client connects before the tests. */
 export function toolCalls(client: () => Client) {
-  async function called(name: string, parameters: Record<string, unknown> = {}) {
-    return toolResult.parse(await client().callTool({ name, arguments: parameters }));
-  }
+  const called = async (name: string, parameters: Record<string, unknown> = {}) =>
+    toolResult.parse(await client().callTool({ name, arguments: parameters }));
 
   /** The structured content of a result. Its text must be the same content as JSON. */
   async function answered(name: string, parameters: Record<string, unknown> = {}): Promise<unknown> {
@@ -122,13 +101,11 @@ export function toolCalls(client: () => Client) {
     return structuredContent;
   }
 
-  async function found(name: string, parameters: Record<string, unknown>) {
-    return lookupResult.parse(await answered(name, parameters));
-  }
+  const found = async (name: string, parameters: Record<string, unknown>) =>
+    lookupResult.parse(await answered(name, parameters));
 
-  async function numbers(name: string, parameters: Record<string, unknown>): Promise<string[]> {
-    return (await found(name, parameters)).licenses.map(({ license_number }) => license_number);
-  }
+  const numbers = async (name: string, parameters: Record<string, unknown>): Promise<string[]> =>
+    (await found(name, parameters)).licenses.map(({ license_number }) => license_number);
 
   /** The error message for an invalid call. */
   async function refused(name: string, parameters: Record<string, unknown>): Promise<string> {

@@ -3,39 +3,20 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import type { ApiAnswer } from './api.ts';
 
-const content = z
-  .record(
-    z.string(),
-    z.looseObject({
-      schema: z.unknown(),
-      examples: z.record(z.string(), z.looseObject({ value: z.unknown() })).default({}),
-    }),
-  )
-  .default({});
-
+const example = z.looseObject({ value: z.unknown() });
+const media = z.looseObject({ schema: z.unknown(), examples: z.record(z.string(), example).default({}) });
+const content = z.record(z.string(), media).default({});
+const headers = z.record(z.string(), z.unknown()).default({});
+const operation = z.looseObject({
+  responses: z.record(z.string(), z.looseObject({ description: z.string(), headers, content })),
+  parameters: z.array(z.looseObject({ in: z.string(), name: z.string() })).default([]),
+  requestBody: z.looseObject({ content }).optional(),
+});
+const key = z.looseObject({ description: z.string() });
 const openApiShape = z.looseObject({
   openapi: z.string(),
-  components: z.looseObject({
-    securitySchemes: z.object({ key: z.looseObject({ description: z.string() }) }),
-  }),
-  paths: z.record(
-    z.string(),
-    z.record(
-      z.string(),
-      z.looseObject({
-        responses: z.record(
-          z.string(),
-          z.looseObject({
-            description: z.string(),
-            headers: z.record(z.string(), z.unknown()).default({}),
-            content,
-          }),
-        ),
-        parameters: z.array(z.looseObject({ in: z.string(), name: z.string() })).default([]),
-        requestBody: z.looseObject({ content }).optional(),
-      }),
-    ),
-  ),
+  components: z.looseObject({ securitySchemes: z.object({ key }) }),
+  paths: z.record(z.string(), z.record(z.string(), operation)),
 });
 
 export type OpenApi = z.output<typeof openApiShape>;
@@ -53,33 +34,24 @@ export function requestExamples(document: OpenApi, method: string, path: string)
 }
 
 /** The response bodies that the document gives as examples, by name. */
-export function responseExamples(
-  document: OpenApi,
-  method: string,
-  path: string,
-  status: string,
-): Record<string, unknown> {
+export function responseExamples(document: OpenApi, method: string, path: string, status: string) {
   const media = document.paths[path]?.[method]?.responses[status]?.content[JSON_TYPE];
   return Object.fromEntries(Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value]));
 }
 
 /** The document's description of API keys. */
-export function keyScheme(document: OpenApi): { description: string } {
-  return document.components.securitySchemes.key;
-}
+export const keyScheme = (document: OpenApi): { description: string } =>
+  document.components.securitySchemes.key;
 
 const JSON_TYPE = 'application/json';
+
+const described = z.looseObject({ enum: z.array(z.unknown()).optional() });
 
 /** Converts `nullable` of OpenAPI 3.0 to a null type in JSON Schema. */
 function withNullTypes(part: unknown): object {
   const text = JSON.stringify(part, (_name, value: unknown) => {
     if (typeof value !== 'object' || value === null || !('nullable' in value)) return value;
-    const {
-      nullable,
-      type,
-      enum: values,
-      ...rest
-    } = z.looseObject({ enum: z.array(z.unknown()).optional() }).parse(value);
+    const { nullable, type, enum: values, ...rest } = described.parse(value);
     if (nullable !== true) return value;
     if (type === undefined) return { anyOf: [rest, { type: 'null' }] };
     return { ...rest, type: [type, 'null'], ...(values && { enum: [...values, null] }) };
@@ -109,9 +81,7 @@ export function answerChecker(document: OpenApi) {
   return (method: string, path: string, { status, headers, body }: ApiAnswer): void => {
     const response = document.paths[path]?.[method]?.responses[String(status)];
     if (response === undefined) throw new Error(`${method} ${path} is not documented to answer ${status}.`);
-    for (const name of Object.keys(response.headers)) {
-      expect([name, headers.has(name)]).toEqual([name, true]);
-    }
+    for (const name of Object.keys(response.headers)) expect([name, headers.has(name)]).toEqual([name, true]);
     expect(headers.get('content-type')).toMatch(/^application\/json/);
     check(['paths', path, method, 'responses', String(status), 'content', JSON_TYPE, 'schema'], body);
   };
@@ -130,9 +100,8 @@ export function checkExamples(document: OpenApi): number {
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, { requestBody, responses }] of Object.entries(methods)) {
       if (requestBody !== undefined) checkAll(['paths', path, method, 'requestBody'], requestBody.content);
-      for (const [status, response] of Object.entries(responses)) {
+      for (const [status, response] of Object.entries(responses))
         checkAll(['paths', path, method, 'responses', status], response.content);
-      }
     }
   }
   return checked;

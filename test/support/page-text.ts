@@ -1,8 +1,7 @@
 /** The text of a page or of a part of it. */
-export function pageText(html: unknown): string {
-  return String(html)
+export const pageText = (html: unknown): string =>
+  String(html)
     .replaceAll(/<[^>]+>/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ (?=[.,?])/g, '')
     .trim();
-}

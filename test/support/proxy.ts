@@ -9,12 +9,7 @@ import type { TestEnvironment } from '../../scripts/environment.ts';
 import { openStore } from '../../src/storage/store.ts';
 
 /** A web server on this machine. */
-export interface WebServer {
-  readonly url: string;
-  /** Breaks the open connections; the server keeps listening. */
-  cut(): void;
-  close(): Promise<void>;
-}
+export type WebServer = Awaited<ReturnType<typeof webServer>>;
 
 /** Makes a server listen on this machine. @returns the port; a free one unless given */
 export async function listening(server: Server, port = 0, host = '127.0.0.1'): Promise<number> {
@@ -29,10 +24,7 @@ interface ServerOptions {
   readonly pem?: { readonly key: string; readonly certificate: string } | undefined;
 }
 
-export async function webServer(
-  listener: RequestListener,
-  { port, pem }: ServerOptions = {},
-): Promise<WebServer> {
+export async function webServer(listener: RequestListener, { port, pem }: ServerOptions = {}) {
   // Keeps idle connections open, like OpenSearch. Otherwise the next request could use a connection that is just being
   // closed.
   const options = { keepAliveTimeout: 0 };
@@ -51,6 +43,7 @@ export async function webServer(
   atEndOfTestFile(close);
   return {
     url: `${pem === undefined ? 'http' : 'https'}://127.0.0.1:${taken}`,
+    /** Breaks the open connections; the server keeps listening. */
     cut: () => server.closeAllConnections(),
     close,
   };
@@ -95,13 +88,9 @@ export const loseResponse: ProxyStep = async (request) => {
 };
 
 /** The server gets no request; the proxy sends this response. */
-export function answer(
-  status: number,
-  body = '{"error":"by the test"}',
-  headers: ProxyAnswer['headers'] = {},
-): ProxyStep {
-  return async () => ({ status, body, headers });
-}
+export const answer =
+  (status: number, body = '{"error":"by the test"}', headers: ProxyAnswer['headers'] = {}): ProxyStep =>
+  async () => ({ status, body, headers });
 
 /** The headers that the proxy forwards. Tests that need more add them here. */
 const REQUEST_HEADERS = ['content-type', 'x-api-key'] as const;
@@ -126,18 +115,14 @@ export function startProxy(server: string, step: ProxyStep, options?: ServerOpti
           const type = answered.headers.get('content-type');
           // `text()` would remove a byte order mark.
           const text = Buffer.from(await answered.arrayBuffer()).toString();
-          return {
-            status: answered.status,
-            body: text,
-            headers: type === null ? {} : { 'content-type': type },
-          };
+          return { status: answered.status, body: text, headers: type ? { 'content-type': type } : {} };
         },
       });
       if (decided === undefined) response.destroy();
-      else
-        response
-          .writeHead(decided.status, { 'content-type': 'application/json', ...decided.headers })
-          .end(decided.body);
+      else {
+        const sent = { 'content-type': 'application/json', ...decided.headers };
+        response.writeHead(decided.status, sent).end(decided.body);
+      }
     } catch {
       response.destroy();
     }

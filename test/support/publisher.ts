@@ -69,10 +69,7 @@ export async function publisher(rows: number, settings: Record<string, string> =
     return livePublished(environment);
   }
 
-  const expected: Record<Day, Published> = {
-    second: await published('second'),
-    first: await published('first'),
-  };
+  const expected = { second: await published('second'), first: await published('first') };
   const secondRows = files.second.individualRows + files.second.businessRows;
   expect(expected.second).toMatchObject({
     date: DATES.second,

@@ -9,19 +9,15 @@ import { waitForLive } from './api.ts';
 import { type ProxyStep, throughProxy } from './proxy.ts';
 
 /** The paths of the State's two files. */
-export interface DatasetFiles {
-  readonly individual: string;
-  readonly business: string;
-}
+export type DatasetFiles = { readonly individual: string; readonly business: string };
 
 /** Runs `licenses publish` for two files in a separate process. */
-export function publishByCommand(
+export const publishByCommand = (
   variables: Readonly<Record<string, string>>,
   { individual, business }: DatasetFiles,
   ...options: readonly string[]
-): Promise<CommandResult> {
-  return licenses(variables, 'publish', '--individual', individual, '--business', business, ...options);
-}
+): Promise<CommandResult> =>
+  licenses(variables, 'publish', '--individual', individual, '--business', business, ...options);
 
 export interface PublishingOptions {
   /** The id of the publication, for example for a second attempt; by default a new one. */
@@ -69,9 +65,7 @@ export async function publishFiles(
 }
 
 /** The result of a publication. @throws {Error} when it did not go live */
-export async function expectLive(
-  publishing: Promise<PublishResult>,
-): Promise<Extract<PublishResult, { state: 'live' }>> {
+export async function expectLive(publishing: Promise<PublishResult>) {
   const result = await publishing;
   if (result.state !== 'live') throw new Error(JSON.stringify(result));
   return result;

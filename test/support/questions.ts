@@ -6,17 +6,9 @@ import { type FixtureRow, nurseRow, times } from './fixtures.ts';
 
 /** The fields of a question, with the names of the REST API. The value of a field may be something other than text. */
 export const QUESTION_FIELDS = [
-  'board',
-  'license_number',
-  'last_name',
-  'first_name',
-  'search_type',
-  'business_name',
-  'license_type',
-  'status',
-  'city',
-  'county',
-] as const;
+  ...(['board', 'license_number', 'last_name', 'first_name', 'search_type', 'business_name'] as const),
+  ...(['license_type', 'status', 'city', 'county'] as const),
+];
 
 /** A question, as a client sends it to /lookup/verify or in a roster item. */
 export type Question = { readonly [Field in QuestionField]?: unknown };
@@ -28,6 +20,11 @@ export function textOf(question: Question, field: QuestionField): string {
   const value = question[field];
   return typeof value === 'string' ? value.trim() : '';
 }
+
+const endorsed = (number: string): FixtureRow => ({
+  ...{ ENDORSEMENT_NUMBER_1: number, ENDORSEMENT_TYPE_1: 'APRN - Certified Nurse Practitioner (CNP)' },
+  ...{ ENDORSEMENT_STATUS_1: 'Active', ENDORSEMENT_EXPIRATION_DATE_1: '2099-10-31' },
+});
 
 /**
  * Licenses for which interfaces gave different answers before, or easily could. Generated files contain few of them.
@@ -45,19 +42,16 @@ export const ODD_ROWS: readonly FixtureRow[] = [
   ...times(6, (at) => nurseRow('CROWD, FIRST', `RN.75900${at}`, { STATUS: 'Inactive' })),
   // Endorsements whose own row is clear.
   nurseRow('ENDORSED, SUSPENDED', 'RN.730001', {
-    ...endorsement('APRN.CNP.730001'),
+    ...endorsed('APRN.CNP.730001'),
     ...{ STATUS: 'Inactive', SUB_STATUS: 'Suspended' },
   }),
-  nurseRow('ENDORSED, ACTED ON', 'RN.730002', { ...endorsement('APRN.CNP.730002'), BOARD_ACTION: 'Yes' }),
-  nurseRow('ENDORSED, PAST', 'RN.730003', {
-    ...endorsement('APRN.CNP.730003'),
-    EXPIRATION_DATE: '2019-10-31',
-  }),
+  nurseRow('ENDORSED, ACTED ON', 'RN.730002', { ...endorsed('APRN.CNP.730002'), BOARD_ACTION: 'Yes' }),
+  nurseRow('ENDORSED, PAST', 'RN.730003', { ...endorsed('APRN.CNP.730003'), EXPIRATION_DATE: '2019-10-31' }),
   nurseRow('ENDORSED, RENEWING', 'RN.730004', {
-    ...endorsement('APRN.CNP.730004'),
+    ...endorsed('APRN.CNP.730004'),
     SUB_STATUS: 'Active In Renewal',
   }),
-  nurseRow('ENDORSED, CLEAR', 'RN.730005', endorsement('APRN.CNP.730005')),
+  nurseRow('ENDORSED, CLEAR', 'RN.730005', endorsed('APRN.CNP.730005')),
   // Names that are parsed in an unusual way.
   nurseRow('COMMALESS,MARY', 'RN.740001'),
   nurseRow('SINGLENAME', 'RN.740002', { BOARD_ACTION: 'Yes' }),
@@ -71,15 +65,12 @@ export const ODD_ROWS: readonly FixtureRow[] = [
   nurseRow('DATELESS, DORA', 'RN.760001', { EXPIRATION_DATE: '' }),
   nurseRow('CONFLICT, CORA', 'RN.760002', { ISSUE_DATE: '2020-01-01', EXPIRATION_DATE: '2015-10-31' }),
   nurseRow('SOON, SUE', 'RN.760003', { EXPIRATION_DATE: daysBefore(todayInOhio(), -10) }),
-  nurseRow('LAPSING, LEA', 'RN.760004', {
-    ...endorsement('APRN.CNP.760004'),
-    ENDORSEMENT_STATUS_1: 'Inactive',
-  }),
+  nurseRow('LAPSING, LEA', 'RN.760004', { ...endorsed('APRN.CNP.760004'), ENDORSEMENT_STATUS_1: 'Inactive' }),
   nurseRow('ACTION, ADA', 'RN.760005', { BOARD_ACTION: 'Consent Agreement' }),
   // The dates have passed since the State wrote the file.
   nurseRow('PASSED, PAT', 'RN.760006', { EXPIRATION_DATE: daysBefore(todayInOhio(), 1) }),
   nurseRow('PASSING, PIA', 'RN.760007', {
-    ...endorsement('APRN.CNP.760007'),
+    ...endorsed('APRN.CNP.760007'),
     ENDORSEMENT_EXPIRATION_DATE_1: daysBefore(todayInOhio(), 1),
   }),
 ];
@@ -98,15 +89,6 @@ export const LEFT_QUESTIONS: readonly Question[] = LEFT.flatMap(({ LICENSE_NUMBE
   { license_number: number },
 ]);
 
-function endorsement(number: string): FixtureRow {
-  return {
-    ENDORSEMENT_NUMBER_1: number,
-    ENDORSEMENT_TYPE_1: 'APRN - Certified Nurse Practitioner (CNP)',
-    ENDORSEMENT_STATUS_1: 'Active',
-    ENDORSEMENT_EXPIRATION_DATE_1: '2099-10-31',
-  };
-}
-
 /** Many people with the same surname. */
 export const CROWD = times(110, (at) => nurseRow(`CROWD, GIVEN ${at}`, `RN.${750_000 + at}`));
 
@@ -117,13 +99,9 @@ export const ODD_NUMBERS = ODD_ROWS.flatMap(({ LICENSE_NUMBER, ENDORSEMENT_NUMBE
 
 type Habit = (license: StoredLicense, random: Random) => Question;
 
-function surnameOf({ full_name: name }: StoredLicense): string {
-  return name.replace(/,.*/, '');
-}
+const surnameOf = ({ full_name: name }: StoredLicense): string => name.replace(/,.*/, '');
 
-function givenOf({ full_name: name }: StoredLicense): string {
-  return name.replace(/^[^,]*,?\s*/, '');
-}
+const givenOf = ({ full_name: name }: StoredLicense): string => name.replace(/^[^,]*,?\s*/, '');
 
 /** Replaces one of the last four digits. */
 function mistyped(number: string, random: Random): string {
@@ -153,15 +131,7 @@ const WAYS: readonly ((number: string) => string)[] = [
 ];
 
 const NONSENSE = [
-  'Xqzzkwv',
-  '***',
-  "' OR 1=1 --",
-  'Smith*',
-  '=1+1',
-  '\u{1f9ff}',
-  '\u03a3',
-  '0',
-  'a'.repeat(200),
+  ...['Xqzzkwv', '***', "' OR 1=1 --", 'Smith*', '=1+1', '\u{1f9ff}', '\u03a3', '0', 'a'.repeat(200)],
 ];
 
 const number: Habit = ({ board, license_number }) => ({ board, license_number });
@@ -198,69 +168,55 @@ const HOPELESS: readonly Habit[] = [
   ({ board }) => ({ board, search_type: 'business', last_name: 'Smith' }),
 ];
 
-const OF_PERSONS: readonly Habit[] = [
-  (license) => ({ ...named(license), license_number: license.license_number }),
-  (license) => ({
-    ...named(license),
-    license_number: license.license_number,
-    first_name: givenOf(license).slice(0, 4),
-  }),
-  named,
-  named,
-  (license) => ({ ...named(license), license_number: ' ', first_name: '\t', city: '' }),
-  (license) => ({ ...named(license), first_name: givenOf(license).slice(0, 1) }),
-  (license) => ({ ...named(license), first_name: givenOf(license).slice(0, 3) }),
-  (license) => ({ ...named(license), first_name: givenOf(license).slice(0, 3) }),
-  (license) => ({ ...named(license), first_name: givenOf(license) }),
-  (license) => ({ ...named(license), city: license.city }),
-  (license) => ({ ...named(license), status: 'active', license_type: license.license_type }),
-  (license) => ({ ...named(license), license_type: 'Astronaut' }),
-  (license) => ({ ...named(license), city: 'Nowhere' }),
-  (license) => ({ ...named(license), status: license.status === 'CLOSED' ? 'Active' : 'closed' }),
-  (license) => ({ ...named(license), first_name: 'Xq' }),
-  (license, random) => ({ board: license.board, last_name: withoutLetter(surnameOf(license), random) }),
-  (license, random) => ({ board: anyOf(BOARDS, random).name, last_name: surnameOf(license) }),
-  (license) => ({
-    board: license.board,
-    search_type: 'business',
-    business_name: surnameOf(license),
-  }),
+/** What is asked beside a person's board and surname. */
+const BESIDE_SURNAME: readonly Habit[] = [
+  ({ license_number }) => ({ license_number }),
+  (license) => ({ license_number: license.license_number, first_name: givenOf(license).slice(0, 4) }),
+  () => ({}),
+  () => ({}),
+  () => ({ license_number: ' ', first_name: '\t', city: '' }),
+  (license) => ({ first_name: givenOf(license).slice(0, 1) }),
+  (license) => ({ first_name: givenOf(license).slice(0, 3) }),
+  (license) => ({ first_name: givenOf(license).slice(0, 3) }),
+  (license) => ({ first_name: givenOf(license) }),
+  ({ city }) => ({ city }),
+  ({ license_type }) => ({ status: 'active', license_type }),
+  () => ({ license_type: 'Astronaut' }),
+  () => ({ city: 'Nowhere' }),
+  ({ status }) => ({ status: status === 'CLOSED' ? 'Active' : 'closed' }),
+  () => ({ first_name: 'Xq' }),
+  (license, random) => ({ last_name: withoutLetter(surnameOf(license), random) }),
+  (_license, random) => ({ board: anyOf(BOARDS, random).name }),
+  (license) => ({ last_name: undefined, search_type: 'business', business_name: surnameOf(license) }),
 ];
 
-function named(license: StoredLicense): Question {
-  return { board: license.board, last_name: surnameOf(license) };
-}
+const OF_PERSONS = BESIDE_SURNAME.map(
+  (habit): Habit =>
+    (license, random) => ({ board: license.board, last_name: surnameOf(license), ...habit(license, random) }),
+);
 
-const OF_BUSINESSES: readonly Habit[] = [
-  (license) => ({ ...establishment(license), license_number: license.license_number }),
-  (license) => ({
-    ...establishment(license),
-    license_number: license.license_number,
-    business_name: 'Somebody Else Inc',
-  }),
-  (license) => ({ ...establishment(license), business_name: license.full_name.slice(0, 8) }),
-  (license) => ({ ...establishment(license), city: license.city }),
-  (license) => ({ ...establishment(license), city: 'Nowhere' }),
-  (license) => ({ ...establishment(license), board: undefined }),
-  (license) => ({
-    ...establishment(license),
-    business_name: license.full_name.split(' ').toReversed().join(' '),
-  }),
-  (license, random) => ({
-    ...establishment(license),
-    business_name: anyOf(license.full_name.split(' '), random),
-  }),
-  (license, random) => ({
-    ...establishment(license),
-    business_name: withoutLetter(license.full_name, random),
-  }),
-  (license) => ({ board: license.board, business_name: license.full_name }),
-  (license) => ({ board: license.board, last_name: license.full_name }),
+/** What is asked beside a business's board and name, or in place of them. */
+const BESIDE_NAME: readonly Habit[] = [
+  ({ license_number }) => ({ license_number }),
+  ({ license_number }) => ({ license_number, business_name: 'Somebody Else Inc' }),
+  ({ full_name }) => ({ business_name: full_name.slice(0, 8) }),
+  ({ city }) => ({ city }),
+  () => ({ city: 'Nowhere' }),
+  () => ({ board: undefined }),
+  ({ full_name }) => ({ business_name: full_name.split(' ').toReversed().join(' ') }),
+  ({ full_name }, random) => ({ business_name: anyOf(full_name.split(' '), random) }),
+  ({ full_name }, random) => ({ business_name: withoutLetter(full_name, random) }),
+  () => ({ search_type: undefined }),
+  ({ full_name }) => ({ search_type: undefined, business_name: undefined, last_name: full_name }),
 ];
 
-function establishment(license: StoredLicense): Question {
-  return { board: license.board, search_type: 'business', business_name: license.full_name };
-}
+const OF_BUSINESSES = BESIDE_NAME.map(
+  (habit): Habit =>
+    (license, random) => {
+      const { board, full_name: business_name } = license;
+      return { board, search_type: 'business', business_name, ...habit(license, random) };
+    },
+);
 
 /** There are few unusual licenses, so every fourth question is about one of them. */
 const SHARE_OF_ODD = 0.25;

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { type CommandResult, runProgram } from '../../scripts/processes.ts';
+import { runProgram } from '../../scripts/processes.ts';
 import { answered, type FileAnswer, fileServer } from './file-server.ts';
 import type { SampleService } from './shared-service.ts';
 import type { temporaryFolder } from './temporary-folder.ts';
@@ -21,11 +21,6 @@ export interface RosterRun {
   readonly isPiped?: boolean;
 }
 
-interface RosterResult extends CommandResult {
-  readonly lines: unknown[];
-  readonly milliseconds: number;
-}
-
 /** A service with sample data, and a folder for rosters. */
 export interface RosterContext {
   readonly service: SampleService;
@@ -33,16 +28,18 @@ export interface RosterContext {
 }
 
 /** The environment of a program. Python must not write compiled modules into the checkout. */
-export function programVariables(address: string, key: string): Record<string, string> {
-  return { LICENSES_URL: address, LICENSES_KEY: key, PYTHONDONTWRITEBYTECODE: '1' };
-}
+export const programVariables = (address: string, key: string): Record<string, string> => ({
+  LICENSES_URL: address,
+  LICENSES_KEY: key,
+  PYTHONDONTWRITEBYTECODE: '1',
+});
 
 /** Runs the program on this roster, and parses its output lines as JSON. */
 export async function verifyRoster(
   { service, folder }: RosterContext,
   program: RosterProgram,
   { roster, address = service.url, key = service.rest.key, file = 'roster.csv', isPiped = false }: RosterRun,
-): Promise<RosterResult> {
+) {
   await writeFile(folder.path('roster.csv'), roster);
   const path = folder.path(file);
   const started = performance.now();
@@ -51,23 +48,18 @@ export async function verifyRoster(
     variables: programVariables(address, key),
     ...(isPiped ? { input: roster } : {}),
   });
-  const lines = result.stdout.split('\n').filter((line) => line !== '');
-  return {
-    ...result,
-    lines: lines.map((line) => JSON.parse(line)),
-    milliseconds: performance.now() - started,
-  };
+  const printed = result.stdout.split('\n').filter((line) => line !== '');
+  const lines: unknown[] = printed.map((line) => JSON.parse(line));
+  return { ...result, lines, milliseconds: performance.now() - started };
 }
 
 /** A roster with its header and these lines. */
-export function rosterOf(...rows: string[]): string {
-  return ['board,license_number,last_name', ...rows, ''].join('\n');
-}
+export const rosterOf = (...rows: string[]): string =>
+  ['board,license_number,last_name', ...rows, ''].join('\n');
 
 /** A JSON response of a file server. */
-export function json(status: number, body: object, headers: Record<string, string> = {}): FileAnswer {
-  return answered(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body));
-}
+export const json = (status: number, body: object, headers: Record<string, string> = {}): FileAnswer =>
+  answered(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body));
 
 /** Runs the program against a server that sends these responses. The last one is repeated. */
 export async function runAgainst(

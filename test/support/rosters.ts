@@ -7,15 +7,10 @@ export const ROSTER_PATH = '/api/v1/lookup/batch';
 export const rosterAnswer = z.object({
   count: z.int(),
   summary: z.object({
-    found: z.int(),
-    clear: z.int(),
-    ambiguous: z.int(),
-    not_found: z.int(),
-    invalid: z.int(),
+    ...{ found: z.int(), clear: z.int(), ambiguous: z.int() },
+    ...{ not_found: z.int(), invalid: z.int() },
   }),
-  source: z.literal('dataset'),
-  last_scraped: z.string(),
-  data_age_days: z.int(),
+  ...{ source: z.literal('dataset'), last_scraped: z.string(), data_age_days: z.int() },
   results: z.array(z.looseObject({ outcome: z.string() })),
 });
 
@@ -26,14 +21,13 @@ export function sendRoster(rest: ApiClient, body: unknown): Promise<ApiAnswer> {
 }
 
 /** Sends a roster as CSV. */
-export function sendTable(
+export const sendTable = (
   rest: ApiClient,
   table: string | Uint8Array<ArrayBuffer>,
   query = '',
   headers: Record<string, string> = {},
-): Promise<ApiAnswer> {
-  return rest.request('POST', `${ROSTER_PATH}${query}`, {
+): Promise<ApiAnswer> =>
+  rest.request('POST', `${ROSTER_PATH}${query}`, {
     headers: { 'content-type': 'text/csv', ...headers },
     body: table,
   });
-}

@@ -6,37 +6,31 @@ import { nurseRecord } from './records.ts';
 export const RECORD_LIMITS = { perDay: 1000, bytes: 1_000_000_000, sign: async () => undefined };
 
 /** A shown result for an invented nurse, with these fields replaced. */
-export function shownNurse(fields: Partial<NewRecord<'license'>> = {}): NewRecord<'license'> {
-  return {
-    kind: 'license',
-    publication: 'p-1',
-    date: '2026-11-20',
-    sample: false,
-    today: '2026-11-21',
-    record: nurseRecord(),
-    since: '2026-11-01',
-    changes: [
-      {
-        date: '2026-11-12',
-        kind: 'changed',
-        cause: 'data',
-        fields: {
-          status: { before: 'INACTIVE', after: 'ACTIVE' },
-          county: { before: null, after: 'FRANKLIN' },
-          city: { before: null, after: null, erased: true },
-        },
+export const shownNurse = (fields: Partial<NewRecord<'license'>> = {}): NewRecord<'license'> => ({
+  kind: 'license',
+  ...{ publication: 'p-1', date: '2026-11-20', sample: false, today: '2026-11-21', record: nurseRecord() },
+  since: '2026-11-01',
+  changes: [
+    {
+      date: '2026-11-12',
+      kind: 'changed',
+      cause: 'data',
+      fields: {
+        status: { before: 'INACTIVE', after: 'ACTIVE' },
+        county: { before: null, after: 'FRANKLIN' },
+        city: { before: null, after: null, erased: true },
       },
-      {
-        date: '2026-11-11',
-        kind: 'changed',
-        cause: 'data',
-        withdrawn: true,
-        fields: { raw_status: { before: 'Inactive', after: 'Inactive - Suspended' } },
-      },
-    ],
-    ...fields,
-  };
-}
+    },
+    {
+      date: '2026-11-11',
+      kind: 'changed',
+      cause: 'data',
+      withdrawn: true,
+      fields: { raw_status: { before: 'Inactive', after: 'Inactive - Suspended' } },
+    },
+  ],
+  ...fields,
+});
 
 /** A shown list with this many rows. Each row matches three licenses. */
 export function shownList(rows: number): NewRecord<'list'> {
@@ -44,11 +38,7 @@ export function shownList(rows: number): NewRecord<'list'> {
   const license = { board, license_number, full_name, license_type, status, raw_status, expiry_date };
   const extra_data = { 'Board Action': 'Yes' };
   return {
-    kind: 'list',
-    publication: 'p-1',
-    date: '2026-11-20',
-    sample: false,
-    today: '2026-11-21',
+    ...{ kind: 'list', publication: 'p-1', date: '2026-11-20', sample: false, today: '2026-11-21' },
     board: 'NUR',
     rows: Array.from({ length: rows }, (_, at) => ({
       row: at + 1,

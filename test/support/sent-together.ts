@@ -9,21 +9,23 @@ import { readResponse } from './transcripts/connection.ts';
 /** Node reads at most this many bytes from a socket at once. */
 const MAX_READ_BYTES = 65_536;
 
-interface Lookups {
-  readonly api: RunningProcess;
-  readonly port: number;
-  readonly key: string;
-  /** The bodies of requests to /lookup/verify. */
-  readonly bodies: readonly object[];
-}
-
 /**
  * Sends lookups so that the API process receives all of them in one turn of its event loop, however busy the machine
  * is. The process is paused until all of them wait in one connection, and they fit into one read.
  *
  * @returns the responses, in the order of the lookups
  */
-export async function sentTogether({ api, port, key, bodies }: Lookups): Promise<ApiAnswer[]> {
+export async function sentTogether({
+  api,
+  port,
+  key,
+  bodies,
+}: {
+  readonly api: RunningProcess;
+  readonly port: number;
+  readonly key: string;
+  readonly bodies: readonly object[];
+}) {
   const requests = Buffer.from(
     bodies.map((body, at) => requestFor(key, JSON.stringify(body), at === bodies.length - 1)).join(''),
   );
@@ -42,13 +44,10 @@ export async function sentTogether({ api, port, key, bodies }: Lookups): Promise
   return answers;
 }
 
-function requestFor(key: string, body: string, isLast: boolean): string {
-  return (
-    `POST /api/v1/lookup/verify HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n` +
-    `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-    `Connection: ${isLast ? 'close' : 'keep-alive'}\r\n\r\n${body}`
-  );
-}
+const requestFor = (key: string, body: string, isLast: boolean): string =>
+  `POST /api/v1/lookup/verify HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n` +
+  `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+  `Connection: ${isLast ? 'close' : 'keep-alive'}\r\n\r\n${body}`;
 
 /** The consecutive responses received on one connection. */
 function answersIn(received: Buffer): ApiAnswer[] {

@@ -19,9 +19,7 @@ export async function valueAt(port: number, name: string): Promise<number> {
 
 /** The number of requests that an interface has answered or given up on. */
 export async function requestsEnded(port: number, ofInterface: 'rest' | 'mcp'): Promise<number> {
-  const counts = [...(await seriesAt(port))].filter(
-    ([name]) =>
-      name.startsWith('licenses_request_seconds_count{') && name.includes(`interface="${ofInterface}"`),
-  );
+  const ended = new RegExp(`^licenses_request_seconds_count\\{.*interface="${ofInterface}"`);
+  const counts = [...(await seriesAt(port))].filter(([name]) => ended.test(name));
   return counts.reduce((sum, [, count]) => sum + count, 0);
 }

@@ -1,7 +1,6 @@
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
-import { type ApiClient, apiClient } from './api.ts';
+import { apiClient } from './api.ts';
 import { FIXTURES } from './fixtures.ts';
 import { type ProxyStep, startProxy } from './proxy.ts';
 import { type DatasetFiles, publishFiles } from './publishing.ts';
@@ -14,16 +13,7 @@ export const HIGH_LIMITS = {
 };
 
 /** An API process that answers from published files, with everything it needs. */
-export interface TestService {
-  readonly environment: TestEnvironment;
-  /** The process that was started last. */
-  readonly api: RunningProcess;
-  readonly rest: ApiClient;
-  /** Restarts the process, as after a release. */
-  restartApi(): Promise<void>;
-  /** Stops the process and removes what was created. The end of the test file does the same. */
-  stop(): Promise<void>;
-}
+export type TestService = Awaited<ReturnType<typeof startService>>;
 
 interface ServiceOptions {
   /** Additional settings. Limits are high unless set here. */
@@ -35,26 +25,26 @@ interface ServiceOptions {
 }
 
 /** A new environment with published files, and an API process that uses it. */
-export async function startService({
-  settings = {},
-  files = async () => FIXTURES,
-  proxied,
-}: ServiceOptions = {}): Promise<TestService> {
+export async function startService({ settings, files, proxied }: ServiceOptions = {}) {
   const environment = await testEnvironment({ ...HIGH_LIMITS, ...settings });
-  for (const day of [await files(environment.folder)].flat()) await publishFiles(environment, day);
+  for (const day of [(await files?.(environment.folder)) ?? FIXTURES].flat())
+    await publishFiles(environment, day);
   const proxy = proxied && (await startProxy(environment.config.OPENSEARCH_URL, proxied));
   const variables = { ...environment.variables, ...(proxy && { OPENSEARCH_URL: proxy.url }) };
   let api = await startApi(variables);
   return {
     environment,
+    /** The process that was started last. */
     get api() {
       return api;
     },
     rest: await apiClient(environment),
+    /** Restarts the process, as after a release. */
     restartApi: async () => {
       await api.stop();
       api = await startApi(variables);
     },
+    /** Stops the process and removes what was created. The end of the test file does the same. */
     stop: async () => {
       await api.stop();
       await environment.cleanUp();

@@ -22,31 +22,19 @@ const storedIndex = z.object({
   documents: z.array(z.object({ id: z.string(), source: json })),
 });
 
-const definitions = z.record(
-  z.string(),
-  z.object({
-    aliases,
-    mappings: json,
-    settings: z.object({ index: z.looseObject({ blocks: json.optional() }) }),
-  }),
-);
+const settings = z.object({ index: z.looseObject({ blocks: json.optional() }) });
+const definitions = z.record(z.string(), z.object({ aliases, mappings: json, settings }));
+
 /** Writes every index of an installation to a file, one JSON line each: definition, aliases and documents. */
 export async function saveStoredData(store: Store, file: string): Promise<void> {
   await store.client.indices.refresh({ index: `${store.prefix}*` });
   const { body } = await store.client.indices.get({ index: `${store.prefix}*` });
   const lines: string[] = [];
   for (const [index, definition] of Object.entries(definitions.parse(body)).toSorted()) {
-    const { aliases, mappings, settings } = definition;
-    const { blocks = {}, ...others } = settings.index;
+    const { blocks = {}, ...others } = definition.settings.index;
     const kept = Object.entries(others).filter(([name]) => !OWN_SETTINGS.has(name));
-    const line: z.output<typeof storedIndex> = {
-      index,
-      aliases,
-      mappings,
-      settings: { index: Object.fromEntries(kept) },
-      blocks,
-      documents: await documentsIn(store, index),
-    };
+    const settings = { index: Object.fromEntries(kept) };
+    const line = { index, ...definition, settings, blocks, documents: await documentsIn(store, index) };
     lines.push(JSON.stringify(line));
   }
   await writeFile(file, `${lines.join('\n')}\n`.replaceAll(store.prefix, PREFIX));

@@ -11,10 +11,8 @@ export async function unassignOneShard(client: Client, index: string): Promise<v
   const { body } = await client.indices.getAlias({ index });
   const { aliases = {} } = body[index] ?? {};
   await clone(client, index, copy, {});
-  await clone(client, copy, index, {
-    aliases,
-    settings: { 'index.routing.allocation.total_shards_per_node': 1 },
-  });
+  const settings = { 'index.routing.allocation.total_shards_per_node': 1 };
+  await clone(client, copy, index, { aliases, settings });
   await client.indices.delete({ index: copy });
   const shards = await client.cat.shards({ index, format: 'json', h: ['state', 'prirep'] });
   const states = shards.body.flatMap(({ prirep, state }) => (prirep === 'p' ? [state] : []));

@@ -41,10 +41,7 @@ export interface Received {
   readonly message: z.output<typeof changesPublished>;
 }
 
-interface Reply {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+type Reply = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
 
 type Respond = (received: Received) => Reply | Promise<Reply>;
 
@@ -120,9 +117,8 @@ export async function webhookInstallation(settings: Record<string, string> = {})
   const latest = async () => latestCursor((await liveFeed(store)).state);
 
   /** The current webhook of an account. */
-  async function webhookOf(name: string): Promise<Webhook | undefined> {
-    return (await WEBHOOKS.read(store, accountId(name)))?.document;
-  }
+  const webhookOf = async (name: string): Promise<Webhook | undefined> =>
+    (await WEBHOOKS.read(store, accountId(name)))?.document;
 
   /** Creates an account that watches one license, with a webhook that is up to date with the feed. */
   async function subscribe(account: string, url: string): Promise<Webhook> {
@@ -185,10 +181,7 @@ export async function webhookInstallation(settings: Record<string, string> = {})
  * Publishes, and waits until the receiver gets a request. The returned function answers that request; later requests
  * are answered at once.
  */
-export async function publishUntilAsked(
-  installed: WebhookInstallation,
-  receiver: Receiver,
-): Promise<() => void> {
+export async function publishUntilAsked(installed: WebhookInstallation, receiver: Receiver) {
   const asked = Promise.withResolvers<void>();
   const reply = Promise.withResolvers<Reply>();
   receiver.respond(() => {

@@ -46,9 +46,8 @@ export function workbook(parts: WorkbookParts): Buffer {
       `<Relationship Id="strings" Type="${RELATIONSHIP}/sharedStrings" Target="sharedStrings.xml"/>`,
     );
   }
-  if (styles !== undefined) {
+  if (styles !== undefined)
     links.push(`<Relationship Id="styles" Type="${RELATIONSHIP}/styles" Target="styles.xml"/>`);
-  }
   const entries: Record<string, string | Uint8Array> = {
     '[Content_Types].xml': `<Types xmlns="${PACKAGE}/content-types">${mediaTypes(parts).join('')}</Types>`,
     'xl/workbook.xml': `<workbook xmlns="${MAIN}" xmlns:r="${RELATIONSHIP}">${workbookPr}<sheets>${sheetTags.join('')}</sheets></workbook>`,
@@ -77,6 +76,5 @@ export function workbook(parts: WorkbookParts): Buffer {
 }
 
 /** A row of text cells. */
-export function textRow(...cells: readonly string[]): string {
-  return `<row>${cells.map((cell) => `<c t="inlineStr"><is><t>${cell}</t></is></c>`).join('')}</row>`;
-}
+export const textRow = (...cells: readonly string[]): string =>
+  `<row>${cells.map((cell) => `<c t="inlineStr"><is><t>${cell}</t></is></c>`).join('')}</row>`;

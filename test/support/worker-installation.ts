@@ -50,6 +50,5 @@ export async function installation(settings: Record<string, string> = {}) {
 }
 
 /** Runs `licenses publish --json` with these files. The number of licenses of a board may have changed a lot. */
-export function publish({ environment }: Pick<Installation, 'environment'>, files: DatasetFiles) {
-  return publishByCommand(environment.variables, files, '--json', '--accept', 'board_changed');
-}
+export const publish = ({ environment }: Pick<Installation, 'environment'>, files: DatasetFiles) =>
+  publishByCommand(environment.variables, files, '--json', '--accept', 'board_changed');

@@ -6,9 +6,8 @@ const MEGABYTE = 1024 * 1024;
 export type Cases = readonly (readonly [name: string, text: string])[];
 
 /** A text of this length made by repeating a piece. */
-export function filled(piece: string, length: number): string {
-  return piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
-}
+export const filled = (piece: string, length: number): string =>
+  piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
 
 /** A start, a piece repeated up to a limit, and an end. */
 function around(start: string, piece: string, end = '', limit = MEGABYTE): string {
@@ -44,6 +43,11 @@ export const WORST_TABLES: Cases = [
   ['letters that fold to fifteen', around(`last_name\n`, `${'\ufdfa'.repeat(66)}\n`)],
 ];
 
+const keys = (count: number): string => Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',');
+
+/** A roster with the same item a thousand times. */
+const thousand = (item: string): string => `{"items":[${Array(1000).fill(item).join()}]}`;
+
 /** Rosters as 1 MB of JSON. */
 export const WORST_ROSTERS: Cases = [
   ['500,000 items', around('{"items":[', '0,', '0]}')],
@@ -73,6 +77,11 @@ export const WORST_FORMS: Cases = [
 /** As long as the boundary of a browser. */
 const BOUNDARY = '----WebKitFormBoundary7MA4YWxkTrZu0gW';
 
+const partStart = (name: string): string =>
+  `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n`;
+
+const part = (name: string, value: string): string => `${partStart(name)}${value}\r\n`;
+
 /** Multipart forms of 1 MB. */
 export const WORST_PARTS: Cases = [
   ['200,000 boundaries', around('', `--${BOUNDARY}\r\n`)],
@@ -88,27 +97,8 @@ export const WORST_PARTS: Cases = [
 /** The media type of `WORST_PARTS`. */
 export const PARTS_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-function partStart(name: string): string {
-  return `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n`;
-}
-
-function part(name: string, value: string): string {
-  return `${partStart(name)}${value}\r\n`;
-}
-
 /** A multipart form with one field. */
-export function formParts(name: string, value: string): string {
-  return `${part(name, value)}--${BOUNDARY}--\r\n`;
-}
-
-function keys(count: number): string {
-  return Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',');
-}
-
-/** A roster with the same item a thousand times. */
-function thousand(item: string): string {
-  return `{"items":[${Array(1000).fill(item).join()}]}`;
-}
+export const formParts = (name: string, value: string): string => `${part(name, value)}--${BOUNDARY}--\r\n`;
 
 /** Header values of 15 KB that could slow parsers of lists, parameters and quotation marks. */
 export const WORST_HEADERS: Cases = [

@@ -74,9 +74,10 @@ function openDocument(rows: string): Buffer {
 const OLD_WORKBOOK = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
 
 /** Workbooks of at most a megabyte, each with content that could slow a parser. Making one takes a while. */
-export function* worstWorkbooks(
-  pieces: readonly string[],
-): Generator<readonly [name: string, file: () => Buffer]> {
+type Files = Generator<readonly [name: string, file: () => Buffer]>;
+
+/** Workbooks of at most a megabyte, each with content that could slow a parser. Making one takes a while. */
+export function* worstWorkbooks(pieces: readonly string[]): Files {
   for (const piece of pieces) {
     for (const [place, parts] of places(piece))
       yield [`${JSON.stringify(piece)} in ${place}`, () => workbook(parts)];

@@ -64,22 +64,18 @@ export class Player {
   }
 
   async #act(action: string): Promise<void> {
-    switch (action) {
-      case 'in the same write':
-        return;
-      case 'after the response':
-        return this.#readResponses();
-      case 'after 100 Continue':
-        return this.#readResponse();
-      case 'on the admin port':
-        this.#port = this.#stage.adminPort;
-        return;
-      case 'closes its side':
-        return (await this.#flush()).closeSide();
-      case 'breaks off the connection':
-        (await this.#flush()).abort();
-        this.#connection = undefined;
-        return;
+    if (action === 'in the same write') return;
+    if (action === 'after the response') return this.#readResponses();
+    if (action === 'after 100 Continue') return this.#readResponse();
+    if (action === 'closes its side') return (await this.#flush()).closeSide();
+    if (action === 'on the admin port') {
+      this.#port = this.#stage.adminPort;
+      return;
+    }
+    if (action === 'breaks off the connection') {
+      (await this.#flush()).abort();
+      this.#connection = undefined;
+      return;
     }
     const happens = this.#stage.events.get(action);
     if (happens === undefined) throw new Error(`No action is called "${action}".`);
@@ -150,8 +146,7 @@ function bytesOf(text: string, values: Values): Buffer {
 }
 
 /** Expands `<repeat 9>text</repeat>`, with one character for each byte. */
-function expanded(text: string): string {
-  return text.replaceAll(/<repeat (\d+)>(.*?)<\/repeat>/gs, (_, count, inner: string) =>
+const expanded = (text: string): string =>
+  text.replaceAll(/<repeat (\d+)>(.*?)<\/repeat>/gs, (_, count, inner: string) =>
     inner.repeat(Number(count)),
   );
-}

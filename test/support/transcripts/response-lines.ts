@@ -72,62 +72,56 @@ function withoutCommonHeaders(line: string, headers: readonly string[], common: 
   return nearest;
 }
 
-function nameOf(header: string): string {
-  return header.slice(0, header.indexOf(':'));
-}
+const nameOf = (header: string): string => header.slice(0, header.indexOf(':'));
 
 /** Text in which bytes outside printable ASCII are made visible. */
-export function visible(bytes: Buffer): string {
-  return bytes
+export const visible = (bytes: Buffer): string =>
+  bytes
     .toString('latin1')
     .replace(/[^\n -~]/g, (char) => `\\x${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
-}
 
-const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const CURSOR = String.raw`[0-9a-f]{12}\.[0-9a-z]+\.[0-9a-f]{8}`;
+type IsExpected = (value: string, status: number) => boolean;
+const isDate: IsExpected = (value) => value === new Date(value).toUTCString();
+const isNext: IsExpected = (value) => {
+  const seconds = Number(value) - Date.now() / 1000;
+  return seconds > -SLOW_SECONDS && seconds <= RATE_LIMIT_SECONDS + 1;
+};
+const isWait: IsExpected = (value, status) => status === 429 && +value >= 1 && +value <= RATE_LIMIT_SECONDS;
+const like =
+  (pattern: RegExp): IsExpected =>
+  (value) =>
+    pattern.test(value);
+
+/** What is shown in place of a header's value, if it is as expected. */
+const MASKED_HEADERS: ReadonlyMap<string, readonly [mask: string, isExpected: IsExpected]> = new Map([
+  ['date', ['<date>', isDate]],
+  ['last-modified', ['<date>', isDate]],
+  // The length was used to read the body, so it is correct.
+  ['content-length', ['<length>', (value) => Number(value) >= 0]],
+  ['x-request-id', ['<request id>', like(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)]],
+  ['x-ratelimit-remaining', ['<nearly all>', (value) => Number(value) > NEARLY_ALL]],
+  ['x-ratelimit-reset', ['<reset time>', isNext]],
+  ['retry-after', ['<seconds>', isWait]],
+  // The entity tag changes with the version of the service.
+  ['etag', ['<entity tag>', like(/^"[0-9a-f]{16}"$|^W\/"[a-z0-9]{16}-[\d.]+"$/)]],
+  ['x-feed-cursor', ['<cursor>', like(new RegExp(`^${CURSOR}$`))]],
+  ['x-publication', ['<publication id>', like(/^[a-z0-9]{16}$/)]],
+]);
 
 function maskedHeader(name: string, value: string, status: number): string {
-  const is = (isExpected: boolean, mask: string) => (isExpected ? mask : value);
-  const number = Number(value);
-  const seconds = number - Date.now() / 1000;
-  switch (name) {
-    case 'date':
-    case 'last-modified':
-      return is(value === new Date(value).toUTCString(), '<date>');
-    case 'content-length':
-      // The length was used to read the body, so it is correct.
-      return is(number >= 0, '<length>');
-    case 'x-request-id':
-      return is(REQUEST_ID.test(value), '<request id>');
-    case 'x-ratelimit-remaining':
-      return is(number > NEARLY_ALL, '<nearly all>');
-    case 'x-ratelimit-reset':
-      return is(seconds > -SLOW_SECONDS && seconds <= RATE_LIMIT_SECONDS + 1, '<reset time>');
-    case 'retry-after':
-      return is(status === 429 && number >= 1 && number <= RATE_LIMIT_SECONDS, '<seconds>');
-    case 'etag':
-      // The entity tag changes with the version of the service.
-      return is(/^"[0-9a-f]{16}"$|^W\/"[a-z0-9]{16}-[\d.]+"$/.test(value), '<entity tag>');
-    case 'x-feed-cursor':
-      return is(CURSOR.test(value), '<cursor>');
-    case 'x-publication':
-      return is(PUBLICATION_ID.test(value), '<publication id>');
-    case 'allow':
-    case 'vary':
-      return value.split(/, */).sort().join(', ');
-    default:
-      return value;
-  }
+  if (name === 'allow' || name === 'vary') return value.split(/, */).sort().join(', ');
+  const [mask, isExpected] = MASKED_HEADERS.get(name) ?? [];
+  return mask !== undefined && isExpected?.(value, status) ? mask : value;
 }
-
-const CURSOR = /^[0-9a-f]{12}\.[0-9a-z]+\.[0-9a-f]{8}$/;
-const PUBLICATION_ID = /^[a-z0-9]{16}$/;
 
 const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
 
 /** A JSON field. Inside a JSON string, its quotes may be escaped by a backslash. */
-function field(name: string, value: string, mask: string): readonly [RegExp, string] {
-  return [new RegExp(String.raw`(\\?"${name}\\?": ?)${value}`, 'g'), `$1${mask}`];
-}
+const field = (name: string, value: string, mask: string): readonly [RegExp, string] => [
+  new RegExp(String.raw`(\\?"${name}\\?": ?)${value}`, 'g'),
+  `$1${mask}`,
+];
 
 /** The values that differ from run to run. */
 const MASKS = [
@@ -143,11 +137,7 @@ const MASKS = [
   [/(?<=\/records\/)[0-9A-Z-]{19}/, '<code>'],
   field('kept_until', String.raw`"\d{4}-\d\d-\d\d"`, '<date>'),
   field('(?:id|publication)', '"[a-z0-9]{16}"', '<publication id>'),
-  field(
-    '(?:next|delivered_cursor|feed_cursor)',
-    String.raw`"[0-9a-f]{12}\.[0-9a-z]+\.[0-9a-f]{8}"`,
-    '<cursor>',
-  ),
+  field('(?:next|delivered_cursor|feed_cursor)', `"${CURSOR}"`, '<cursor>'),
   field('secret', '"whsec_[A-Za-z0-9+/]{43}="', '<secret>'),
   field('index', '"test-[0-9a-f]{10}-licenses-2026-11-20-[a-z0-9]{16}"', '<index>'),
   field('(?:service_)?version', `"${SERVICE_VERSION.replaceAll('.', String.raw`\.`)}"`, '<version>'),

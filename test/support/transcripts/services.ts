@@ -17,17 +17,13 @@ export type TranscriptServices = Awaited<ReturnType<typeof startTranscriptServic
 
 const PLAIN = {
   ...HIGH_LIMITS,
-  PUBLIC_URL: 'https://licenses.example',
-  MCP_ALLOWED_HOSTS: 'licenses.example',
-  MCP_ALLOWED_ORIGINS: 'https://assistant.example',
-  DRAIN_SECONDS: '30',
+  ...{ PUBLIC_URL: 'https://licenses.example', MCP_ALLOWED_HOSTS: 'licenses.example' },
+  ...{ MCP_ALLOWED_ORIGINS: 'https://assistant.example', DRAIN_SECONDS: '30' },
   WEBHOOK_SECRET_KEY: 'a secret key of the tests, of 32 characters and more',
   WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
 };
 const LIMITED = {
-  REST_REQUESTS_PER_MINUTE: '3',
-  MCP_REQUESTS_PER_MINUTE: '2',
-  WEB_REQUESTS_PER_MINUTE: '2',
+  ...{ REST_REQUESTS_PER_MINUTE: '3', MCP_REQUESTS_PER_MINUTE: '2', WEB_REQUESTS_PER_MINUTE: '2' },
   TRUSTED_PROXIES: '1',
 };
 
@@ -96,12 +92,8 @@ export async function startTranscriptServices() {
   };
 }
 
-async function untilReady(adminPort: number, status: 200 | 503): Promise<void> {
-  await eventually(
-    `/readyz is ${status}`,
-    async () => (await rawRequest(adminPort, '/readyz')).status === status,
-  );
-}
+const untilReady = (port: number, is: 200 | 503) =>
+  eventually(`/readyz is ${is}`, async () => (await rawRequest(port, '/readyz')).status === is);
 
 /** Publishes the fixtures, two licenses that match one number, eleven with the same name, and an unreadable one. */
 async function publish(environment: TestEnvironment): Promise<void> {
