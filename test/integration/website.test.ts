@@ -122,7 +122,9 @@ describe('a saved record', () => {
     const notes = { checked_by: 'Ada Lovelace', reference: '#4711' };
     const path = (await save(NURSE, notes, https)).headers.get('location') ?? '';
     const page = await (await get(path, { ...HTML, ...https })).text();
-    expect(page).toContain('The State’s data of November 20, 2026 says the same as this record. No later data is loaded.');
+    expect(page).toContain(
+      'The State’s data of November 20, 2026 says the same as this record. No later data is loaded.',
+    );
     expect(page).toMatch(/<title>Holloway, Beatrice Ann RN\.900418822 checked \d{4}-\d\d-\d\d \| /);
     expect(page).toMatch(
       /State data dated <strong>November 20, 2026<\/strong>, read \w+ \d+, \d+ \(\d+ days? old\)/,

@@ -23,13 +23,14 @@ const MUTATED = [
 const TESTS: Readonly<Record<string, string>> = {
   counts: 'tally',
   header: '{header,row-to-licenses}',
-  filters: '{license-document,lookup,steps}',
-  fold: '{fold,number}',
-  license: '{license-document,license-record,row-to-licenses}',
+  filters: '{license-document,lookup,steps,typed-forms}',
+  fold: '{fold,number,typed-forms}',
+  license: '{license-document,license-record,row-to-licenses,typed-forms}',
   lookup: '{lookup,steps}',
-  names: '{person-name,business-name,license-document}',
+  names: '{person-name,business-name,license-document,typed-forms}',
   results: 'mcp-results',
   'row-lookup': 'list',
+  spelling: '{spelling,typed-forms}',
   standing: '{cautions,license-status,status}',
 };
 

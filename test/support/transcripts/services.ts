@@ -12,9 +12,6 @@ import { publishFiles } from '../publishing.ts';
 import { rawRequest } from '../raw-http.ts';
 import { HIGH_LIMITS } from '../service.ts';
 
-/** The services used by the transcripts. */
-export type TranscriptServices = Awaited<ReturnType<typeof startTranscriptServices>>;
-
 const PLAIN = {
   ...HIGH_LIMITS,
   ...{ PUBLIC_URL: 'https://licenses.example', MCP_ALLOWED_HOSTS: 'licenses.example' },
