@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { ACCOUNTS, accountId } from '../../src/access/accounts.ts';
 import { API_KEYS, createKey } from '../../src/access/api-keys.ts';
 import { keyUsage, lastUsed, readKeyUsage } from '../../src/access/usage.ts';
@@ -14,7 +13,7 @@ import { readRejectedRows } from '../../src/publications/rejected-rows.ts';
 import { savedRecords } from '../../src/records/saved-records.ts';
 import { AUDIT_ENTRIES, recordAudit } from '../../src/storage/audit-log.ts';
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
-import { type ApiClient, apiClient } from '../support/api.ts';
+import { apiClient } from '../support/api.ts';
 import { addBadDocuments, STORED_INDICES } from '../support/bad-documents.ts';
 import { allChanges } from '../support/changes.ts';
 import { command } from '../support/in-process.ts';
@@ -24,12 +23,11 @@ import { RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
 const NURSES = nurses(6);
 const LONG_AGO = '2000-01-01';
 
-let environment: TestEnvironment;
-let api: RunningProcess;
-let rest: ApiClient;
-let code: string;
-/** A key that the API does not count, whose counts do not grow meanwhile. */
-let key: string;
+const SIGNING_SECRET_KEY = 'a secret key of the tests, of 32 characters and more';
+const environment = await testEnvironment({ SIGNING_SECRET_KEY });
+const { store, config } = environment;
+let api = await startApi(environment.variables);
+const rest = await apiClient(environment);
 
 async function publishDay(day: number, city: string) {
   const individual = [
@@ -47,7 +45,6 @@ const webhook: Webhook = {
 
 /** All that readers of every index return. */
 async function readAll() {
-  const { store } = environment;
   const rejected: unknown[] = [];
   const history = await publicationHistory(store);
   for (const { publication } of history.publications)
@@ -79,31 +76,25 @@ function comparable(all: Awaited<ReturnType<typeof readAll>>) {
   return { ...same, live: live?.publication, ids };
 }
 
-beforeAll(async () => {
-  const SIGNING_SECRET_KEY = 'a secret key of the tests, of 32 characters and more';
-  environment = await testEnvironment({ SIGNING_SECRET_KEY });
-  const { store, config } = environment;
-  api = await startApi(environment.variables);
-  rest = await apiClient(environment);
-  await publishDay(1, 'LIMA');
-  await publishDay(2, 'DAYTON');
-  const { stored } = await createKey(store, config.API_KEY_PREFIX, { account: 'Acme', verifiedBy: 'Ada' });
-  key = stored.id;
-  const usage = keyUsage(store, () => undefined);
-  usage.count(key, 'found');
-  await usage.stop();
-  await recordAudit(store, 'keys create', { key });
-  code = await savedRecords(store, RECORD_LIMITS).save(shownNurse());
-  const nurse = { board: 'Nursing Board', license_number: 'RN.900001', reference: 'A-1' };
-  expect((await rest.verify(nurse, '/api/v1/subscriptions')).status).toBe(201);
-  const headers = { 'idempotency-key': 'once', accept: 'application/jose' };
-  expect((await rest.request('POST', '/api/v1/records', { headers, json: nurse })).status).toBe(201);
-  await WEBHOOKS.replace(store, webhook.account, undefined, webhook);
-});
+await publishDay(1, 'LIMA');
+await publishDay(2, 'DAYTON');
+const { stored } = await createKey(store, config.API_KEY_PREFIX, { account: 'Acme', verifiedBy: 'Ada' });
+/** A key that the API does not count, whose counts do not grow meanwhile. */
+const key = stored.id;
+const usage = keyUsage(store, () => undefined);
+usage.count(key, 'found');
+await usage.stop();
+await recordAudit(store, 'keys create', { key });
+const code = await savedRecords(store, RECORD_LIMITS).save(shownNurse());
+const nurse = { board: 'Nursing Board', license_number: 'RN.900001', reference: 'A-1' };
+expect((await rest.verify(nurse, '/api/v1/subscriptions')).status).toBe(201);
+const headers = { 'idempotency-key': 'once', accept: 'application/jose' };
+expect((await rest.request('POST', '/api/v1/records', { headers, json: nurse })).status).toBe(201);
+await WEBHOOKS.replace(store, webhook.account, undefined, webhook);
 
 test('beside documents with every wrong type in every field, each reader returns what is valid; publishing, rolling back, backups and restarts go on', async () => {
   const before = await readAll();
-  const added = await addBadDocuments(environment.store);
+  const added = await addBadDocuments(store);
   for (const index of STORED_INDICES) expect([index, (added.get(index) ?? 0) > 10]).toEqual([index, true]);
 
   const after = await readAll();
@@ -117,14 +108,11 @@ test('beside documents with every wrong type in every field, each reader returns
   await api.stop();
   api = await startApi(environment.variables);
   expect(await allChanges(rest)).toEqual(before.changes);
-  const worker = await startWorker(environment.variables);
-  await worker.stop();
+  await (await startWorker(environment.variables)).stop();
   await publishDay(3, 'TOLEDO');
   const commands = ['publications', 'rollback', 'prune', 'keys list', 'keys usage', 'accounts list', 'audit'];
-  for (const each of commands) {
-    const { code } = await command(environment.variables, ...each.split(' '));
-    expect([each, code]).toEqual([each, 0]);
-  }
+  for (const each of commands)
+    expect([each, (await command(environment.variables, ...each.split(' '))).code]).toEqual([each, 0]);
 
   const file = join(environment.folder, 'b.backup');
   const backup = await command(environment.variables, 'backup', file, '--json');
@@ -134,9 +122,8 @@ test('beside documents with every wrong type in every field, each reader returns
   const restored = await command((await testEnvironment()).variables, 'restore', file);
   expect(restored).toMatchObject({ code: 0, stderr: '' });
 
-  const metrics = await (await fetch(`http://127.0.0.1:${environment.config.ADMIN_PORT}/metrics`)).text();
-  const { changes } = environment.store.names;
-  expect(metrics).toMatch(new RegExp(`licenses_bad_documents_total{index="${changes}"} [1-9]`));
+  const metrics = await (await fetch(`http://127.0.0.1:${config.ADMIN_PORT}/metrics`)).text();
+  expect(metrics).toMatch(new RegExp(`licenses_bad_documents_total{index="${store.names.changes}"} [1-9]`));
   const lines = api.output().split('\n');
   const told = lines.filter((line) => line.includes('a stored document is not valid'));
   expect(new Set(told.map((line) => JSON.parse(line).id)).size).toBe(told.length);

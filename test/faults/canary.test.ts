@@ -1,5 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
-import type { TestEnvironment } from '../../scripts/environment.ts';
+import { expect, test } from '@jest/globals';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { indicesUnderAlias, newId } from '../../src/publications/metadata.ts';
@@ -7,18 +6,13 @@ import { licensesOf, writeDay } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { cut, type ProxyStep, pass } from '../support/proxy.ts';
 import { filesOf, newEnvironment, nurses } from '../support/publication-days.ts';
-import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+import { publishFiles } from '../support/publishing.ts';
 
-let environment: TestEnvironment;
+const environment = await newEnvironment();
 /** Where nothing is live. */
-let empty: TestEnvironment;
+const empty = await newEnvironment();
 /** Files without faults. */
-let clean: DatasetFiles;
-
-beforeAll(async () => {
-  [environment, empty] = [await newEnvironment(), await newEnvironment()];
-  clean = await filesOf(environment, '2026-11-20', { individual: nurses(5) });
-});
+const clean = await filesOf(environment, '2026-11-20', { individual: nurses(5) });
 
 /**
  * Publishes the fixtures; a step handles the lookups in the index that is about to go live, another one all requests

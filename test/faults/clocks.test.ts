@@ -1,6 +1,6 @@
 /** @room publishing @long */
 import { join, resolve } from 'node:path';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childrenOf } from '../../bench/usage.ts';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
@@ -14,7 +14,7 @@ import { expectOneCompletePublication, livePublished } from '../support/complete
 import { eventually } from '../support/eventually.ts';
 import { expectLiveResult, publisher } from '../support/publisher.ts';
 import { publishByCommand } from '../support/publishing.ts';
-import { type Installation, installation } from '../support/worker-installation.ts';
+import { installation } from '../support/worker-installation.ts';
 
 const HOUR_MS = 3_600_000;
 /** The tolerance for timestamps: far less than the error of the clocks, far more than a step takes. */
@@ -26,11 +26,7 @@ const STEPS = [
   ...['roll back +1', 'publish -1', 'publish +1', 'publish -1', 'roll back -1', 'roll back +1', 'publish -1'],
 ];
 
-let installed: Installation;
-
-beforeAll(async () => {
-  installed = await installation();
-});
+const installed = await installation();
 
 /** Settings of a process whose clock is wrong by so many milliseconds. */
 function shiftedClock(ms: number): Record<string, string> {

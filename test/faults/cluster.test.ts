@@ -1,7 +1,7 @@
 /** @long @room publishing */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
@@ -11,24 +11,14 @@ import { publicationHistory } from '../../src/publications/history.ts';
 import { indicesUnderAlias } from '../../src/publications/metadata.ts';
 import { type ApiClient, apiClient, clientAt, waitForLive } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import { type OwnCluster, ownCluster } from '../support/own-servers.ts';
-import { type DatasetFiles, publishByCommand, publishFiles } from '../support/publishing.ts';
+import { ownCluster } from '../support/own-servers.ts';
+import { publishByCommand, publishFiles } from '../support/publishing.ts';
 
 const NODES = 3;
 const ROWS = 100_000;
 const LICENSES_ASKED_FOR = 200;
 const AWAY_MS = 15_000;
 const NO_LIMITS = { REST_REQUESTS_PER_MINUTE: '100000000', WEB_REQUESTS_PER_MINUTE: '100000000' };
-
-let cluster: OwnCluster;
-let clustered: TestEnvironment;
-/** The files of two days; a tenth of the licenses differs. */
-let first: DatasetFiles;
-let second: DatasetFiles;
-
-/** Request bodies of lookups, and the expected responses for each day. */
-let lookups: readonly object[];
-let expected: readonly (readonly string[])[];
 
 const license = z.object({
   ...{ board: z.string(), license_number: z.string(), full_name: z.string() },
@@ -62,25 +52,25 @@ async function answers(rest: ApiClient): Promise<string[]> {
 }
 
 // Starting and stopping the servers alone takes two minutes of two cores.
-beforeAll(async () => {
-  cluster = await ownCluster(NODES);
-  const alone = await testEnvironment(NO_LIMITS);
-  clustered = await testEnvironment({
-    ...NO_LIMITS,
-    OPENSEARCH_URL: cluster.nodes.map(({ url }) => url).join(','),
-    INDEX_SHARDS: String(NODES),
-  });
-  const written = (date: string, changed: number) =>
-    writeSampleData({ directory: join(alone.folder, date), rows: ROWS, seed: 1, date, changed });
-  [first, second] = [await written('2026-11-20', 0), await written('2026-11-21', 0.1)];
-  await publishFiles(alone, first);
-  await startApi(alone.variables);
-  const rest = await apiClient(alone);
-  lookups = await lookupsDrawn(alone);
-  const before = await answers(rest);
-  await publishFiles(alone, second);
-  expected = [before, await answers(rest)];
-}, 400_000);
+const cluster = await ownCluster(NODES);
+const alone = await testEnvironment(NO_LIMITS);
+const clustered = await testEnvironment({
+  ...NO_LIMITS,
+  OPENSEARCH_URL: cluster.nodes.map(({ url }) => url).join(','),
+  INDEX_SHARDS: String(NODES),
+});
+const written = (date: string, changed: number) =>
+  writeSampleData({ directory: join(alone.folder, date), rows: ROWS, seed: 1, date, changed });
+/** The files of two days; a tenth of the licenses differs. */
+const [first, second] = [await written('2026-11-20', 0), await written('2026-11-21', 0.1)];
+await publishFiles(alone, first);
+await startApi(alone.variables);
+const ofAlone = await apiClient(alone);
+/** Request bodies of lookups, and the expected responses for each day. */
+const lookups = await lookupsDrawn(alone);
+const before = await answers(ofAlone);
+await publishFiles(alone, second);
+const expected = [before, await answers(ofAlone)];
 
 test('one of three nodes killed (SIGKILL) under load during a publication, and started again', async () => {
   const { client, store, variables } = clustered;

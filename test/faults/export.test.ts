@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { type RunningProcess, runProgram } from '../../scripts/processes.ts';
 import { licensesIndices, liveIndex, newId } from '../../src/publications/metadata.ts';
@@ -14,8 +14,8 @@ import { describeUnless, missing } from '../support/describe-unless.ts';
 import { eventually } from '../support/eventually.ts';
 import { EXPORT, exported } from '../support/exports.ts';
 import { PHARMACIES } from '../support/feed-service.ts';
-import { type HeldScroll, heldScroll } from '../support/held-scroll.ts';
-import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
+import { heldScroll } from '../support/held-scroll.ts';
+import { ownOpenSearch } from '../support/own-servers.ts';
 import type { ProxyStep } from '../support/proxy.ts';
 import { published } from '../support/publication-days.ts';
 import { NO_PYTHON } from '../support/python.ts';
@@ -26,19 +26,14 @@ const NURSES = licensesOf('Nursing Board', 'RN.', 700).map((nurse) => ({
   name: `HOLDER, ${randomBytes(450).toString('base64url')}`,
 }));
 
-let openSearch: OwnServer;
-let scroll: HeldScroll;
-let environment: TestEnvironment;
+const openSearch = await ownOpenSearch();
+const scroll = await heldScroll(openSearch.url);
+const settings = { EXPORTS_PER_DAY: '1000', DRAIN_SECONDS: '0', KEEP_PUBLICATIONS: '3' };
+const environment = await testEnvironment({ OPENSEARCH_URL: scroll.url, ...settings });
 let api: RunningProcess;
 let days = 0;
+await publishDay();
 
-beforeAll(async () => {
-  openSearch = await ownOpenSearch();
-  scroll = await heldScroll(openSearch.url);
-  const settings = { EXPORTS_PER_DAY: '1000', DRAIN_SECONDS: '0', KEEP_PUBLICATIONS: '3' };
-  environment = await testEnvironment({ OPENSEARCH_URL: scroll.url, ...settings });
-  await publishDay();
-}, 400_000);
 beforeEach(restart);
 afterEach(async () => {
   scroll.release();

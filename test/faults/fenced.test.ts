@@ -1,5 +1,5 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { deleteIndex } from '../../src/publications/fence.ts';
 import {
   type PublishResult,
@@ -15,23 +15,19 @@ import { throughProxy } from '../support/proxy.ts';
 import { filesOf, nurses, published } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 
-let environment: TestEnvironment;
+const environment = await testEnvironment({ KEEP_PUBLICATIONS: '100' });
+const { client, store } = environment;
 /** Two publications; the second is live before each test. */
-let first: Awaited<ReturnType<typeof published>>;
-let second: Awaited<ReturnType<typeof published>>;
+const first = await published(environment, '2026-11-20');
+const second = await published(environment, '2026-11-21');
 
-beforeAll(async () => {
-  environment = await testEnvironment({ KEEP_PUBLICATIONS: '100' });
-  first = await published(environment, '2026-11-20');
-  second = await published(environment, '2026-11-21');
-});
 beforeEach(async () => {
   const [index] = await live();
   if (index !== second.index) await back(second.publication);
 });
 
-const live = () => indicesUnderAlias(environment.store);
-const back = (to?: string) => rollBack(environment.store, to);
+const live = () => indicesUnderAlias(store);
+const back = (to?: string) => rollBack(store, to);
 
 async function backAndForward(): Promise<void> {
   await back();
@@ -46,7 +42,6 @@ async function anotherAndBack(): Promise<void> {
 
 /** Makes an index live as a publication does that has its epoch already. */
 async function switchTo(index: string): Promise<void> {
-  const { client, store } = environment;
   const { alias } = store.names;
   const [now = ''] = await live();
   const actions = [{ remove: { index: now, alias } }, { add: { index, alias } }];
@@ -106,7 +101,7 @@ describe('a publication that pauses when it', () => {
     // It does not even request the flip, unless it was already doing so. Then what it takes the place of is not live
     // any more: OpenSearch refuses the whole call.
     expect(flipped).toBe(moment === 'is about to flip' ? 404 : undefined);
-    const indices = await licensesIndices(environment.store);
+    const indices = await licensesIndices(store);
     expect(indices.map(({ metadata }) => metadata.publication)).not.toContain(result.publication);
   });
 
@@ -116,9 +111,9 @@ describe('a publication that pauses when it', () => {
       const { result } = await pausedAt(moment, anotherAndBack);
       expectFenced(result);
       expect(await live()).toEqual([second.index]);
-      const { publications } = await publicationHistory(environment.store);
-      expect(publications[0]).toMatchObject({ state: 'rolled_back' });
-      expect(publications[1]).toMatchObject({ publication: result.publication, state: 'refused' });
+      const [latest, before] = (await publicationHistory(store)).publications;
+      const refused = { publication: result.publication, state: 'refused' };
+      expect([latest, before]).toMatchObject([{ state: 'rolled_back' }, refused]);
     },
   );
 
@@ -137,13 +132,12 @@ describe('a publication that pauses when it', () => {
   ])('opens its files does not even load them if %s meanwhile', async (_what, meanwhile, reason) => {
     const { result } = await pausedAt('opens its files', meanwhile);
     expectFenced(result, reason);
-    const { events } = await publicationDetails(environment.store, result.publication);
+    const { events } = await publicationDetails(store, result.publication);
     expect(events.map(({ event }) => event)).toEqual(['reading', 'refused']);
     await switchTo(second.index);
   });
 
   test('sends its licenses has deleted what an earlier attempt left', async () => {
-    const { client, store } = environment;
     const left = licensesIndexName(store.prefix, '2026-11-22', newId());
     const { sources: _none, ...metadata } = await readMetadata(store, second.index);
     await client.indices.create({ index: left, body: { mappings: { _meta: metadata } } });
@@ -210,15 +204,14 @@ test('a flip that arrives only when its publication has given up leaves one live
   expect(isLate).toBe(true);
   const [index = '', ...others] = await live();
   expect(others).toEqual([]);
-  expect(await countDocuments(environment.client, index)).toBeGreaterThan(0);
+  expect(await countDocuments(client, index)).toBeGreaterThan(0);
 });
 
 test('an index that several processes delete at the same moment is no error', async () => {
-  const { client, prefix } = environment.store;
   for (let round = 0; round < 5; round += 1) {
-    const index = `${prefix}license-digests-2026-11-20-round${round}`;
+    const index = `${store.prefix}license-digests-2026-11-20-round${round}`;
     await client.indices.create({ index });
-    await Promise.all(times(4, () => deleteIndex(environment.store, index)));
+    await Promise.all(times(4, () => deleteIndex(store, index)));
     expect((await client.indices.exists({ index })).body).toBe(false);
   }
 });

@@ -3,8 +3,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { describe, expect, test } from '@jest/globals';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { type PublishResult, publicationDetails } from '../../src/publications/history.ts';
 import { type DayRow, licensesOf, textOf } from '../support/day-files.ts';
 import { MEDICAL, NURSING, PHARMACY } from '../support/guarded-days.ts';
@@ -16,12 +16,8 @@ const WITHOUT_CANARY = expect.not.arrayContaining([expect.stringMatching(/^canar
 const DATE = '2026-11-20';
 const nurses = licensesOf(NURSING, 'RN.', 20);
 
-let environment: TestEnvironment;
+const environment = await testEnvironment();
 let files = 0;
-
-beforeAll(async () => {
-  environment = await testEnvironment();
-});
 
 /** Publishes an individual file of this content, forced, beside a business file without a fault. */
 async function published(content: string | Buffer): Promise<PublishResult> {

@@ -1,10 +1,10 @@
 /** @long @room publishing */
 import { join } from 'node:path';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
-import { type ApiClient, apiClient } from '../support/api.ts';
+import { apiClient } from '../support/api.ts';
 import { allChanges } from '../support/changes.ts';
 import { type HostileRow, hostileRows, isChecked, writeHostileDay } from '../support/hostile-rows.ts';
 import { publishFiles } from '../support/publishing.ts';
@@ -20,9 +20,9 @@ const FINDABLE = VALID.filter(({ column }) => column !== 'BOARD');
 
 const AT_ONCE = 50;
 
-let environment: TestEnvironment;
-let other: TestEnvironment;
-let rest: ApiClient;
+const environment = await testEnvironment(HIGH_LIMITS);
+const other = await testEnvironment();
+const rest = await apiClient(environment);
 const publications: string[] = [];
 
 /** Runs a command that must succeed. @returns what it printed */
@@ -45,11 +45,6 @@ function secondDay(): HostileRow[] {
     return { ...row, fields: { ...row.fields, ...place } };
   });
 }
-
-beforeAll(async () => {
-  environment = await testEnvironment(HIGH_LIMITS);
-  other = await testEnvironment();
-});
 
 const record = z.looseObject({ license_number: z.string() });
 const lookedUp = z.union([record, z.looseObject({ multiple: z.array(record) })]);
@@ -86,7 +81,6 @@ test(
     'listed, pruned, backed up, restored and survive restarts',
   async () => {
     const api = await startApi(environment.variables);
-    rest = await apiClient(environment);
     await publish('2026-11-01', ROWS);
     await publish('2026-11-02', secondDay());
     await run(environment, 'rollback', '--json');
@@ -128,8 +122,7 @@ test(
     await api.stop();
     await startApi(environment.variables);
     for (const row of FINDABLE.slice(3, 13)) await expectFound(row);
-    const worker = await startWorker(environment.variables);
-    await worker.stop();
+    await (await startWorker(environment.variables)).stop();
 
     const backup = join(environment.folder, 'hostile.backup');
     await run(environment, 'backup', backup);

@@ -1,7 +1,6 @@
 /** @room races @long */
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { TestEnvironment } from '../../scripts/environment.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
 import { indicesUnderAlias, newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
@@ -12,27 +11,21 @@ import { takeEpoch } from '../support/epoch.ts';
 import { SEED } from '../support/fault-form.ts';
 import { type ProxiedRequest, throughProxy } from '../support/proxy.ts';
 import { filesOf, newEnvironment, nurses } from '../support/publication-days.ts';
-import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+import { publishFiles } from '../support/publishing.ts';
 
 const NURSING = 'Nursing Board';
 const SAMPLE_COUNTS = { rows: 20, licenses: 20, endorsements: 0, rejected: 0 };
 
-let environment: TestEnvironment;
-let files: DatasetFiles;
-let fewer: DatasetFiles;
+const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
+const { client, store } = environment;
+const day = (count: number) => filesOf(environment, '2026-11-23', { individual: nurses(count) });
+const [files, fewer] = [await day(20), await day(2)];
 /** The indices of three publications, the last of which is live. */
 let indices: string[] = [];
 let publications: string[] = [];
 
-beforeAll(async () => {
-  environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
-  const day = (count: number) => filesOf(environment, '2026-11-23', { individual: nurses(count) });
-  [files, fewer] = [await day(20), await day(2)];
-});
-
 /** Leaves three publications, the last of which is live. */
 async function threePublications(): Promise<void> {
-  const { client, store } = environment;
   await client.indices.refresh({ index: [store.names.ledger, store.names.changes] });
   await client.indices.delete({ index: [store.names.licensesPattern, store.names.digestsPattern] });
   await client.deleteByQuery({
@@ -107,7 +100,6 @@ const READS = /^(GET|HEAD) |\/_(m?search|mget|count|refresh|flush)\b/;
 
 /** Lookups ask the alias. */
 async function expectAnswers(): Promise<void> {
-  const { client, store } = environment;
   expect(await countDocuments(client, store.names.alias)).toBeGreaterThan(0);
 }
 
@@ -139,7 +131,7 @@ async function interleaved(first: Operation, second: Operation, number: number) 
   const firstEnded = await ran(first, async (request) => {
     if (isCounted(request)) made += 1;
     if (made !== number || pausedAt !== undefined) return;
-    pausedAt = `${request.method} ${request.path.replaceAll(environment.store.prefix, '')}`;
+    pausedAt = `${request.method} ${request.path.replaceAll(store.prefix, '')}`;
     secondEnded = await ran(second, async () => undefined);
   });
   return { first: firstEnded, second: secondEnded, pausedAt };
@@ -165,7 +157,7 @@ describe('one live index is left, and lookups are answered all the time, when be
           expect([ended.first.status, number > 2]).toEqual(['fulfilled', true]);
           return;
         }
-        const under = await indicesUnderAlias(environment.store);
+        const under = await indicesUnderAlias(store);
         const outcomes = [ended.first, ended.second].filter((each) => each !== undefined);
         const errors = outcomes.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []));
         expect({ number, ...ended, under }).toMatchObject({ under: [expect.any(String)] });

@@ -1,17 +1,17 @@
 /** @room outages */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { createRandom } from '../../sample-data/generator/random.ts';
 import { liveIndex } from '../../src/publications/metadata.ts';
-import { type ApiClient, apiClient, waitForLive } from '../support/api.ts';
+import { apiClient, waitForLive } from '../support/api.ts';
 import { isBulk } from '../support/bulk-faults.ts';
 import { changesPage } from '../support/changes.ts';
 import { killChildrenOf } from '../support/children.ts';
 import { inForm, SEED } from '../support/fault-form.ts';
-import { type FeedCopy, feedCopy, type LicenseCopy, licensesInIndex } from '../support/feed-copy.ts';
-import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
+import { feedCopy, type LicenseCopy, licensesInIndex } from '../support/feed-copy.ts';
+import { ownOpenSearch } from '../support/own-servers.ts';
 import type { ProxiedRequest } from '../support/proxy.ts';
-import { expectLiveResult, lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
+import { expectLiveResult, lapseLocks, publisher } from '../support/publisher.ts';
 
 /** The long form has enough for several bulk requests. */
 const ROWS = inForm({ short: 2000, long: 10_000 });
@@ -88,17 +88,19 @@ interface Kill {
 }
 
 /** In the long form alone. */
-let openSearch: OwnServer | undefined;
-let publications: Publisher;
-let rest: ApiClient;
-/** What a client has that follows the feed. */
-let copy: FeedCopy;
+const openSearch = await inForm({ short: undefined, long: ownOpenSearch })?.();
+const own: Record<string, string> = openSearch === undefined ? {} : { OPENSEARCH_URL: openSearch.url };
+// So few are kept that every publication deletes one: the requests are then the same each time.
+const settings = { KEEP_PUBLICATIONS: '2', REST_REQUESTS_PER_MINUTE: '1000000', ...own };
+const publications = await publisher(ROWS, settings, true);
+const { environment } = publications;
+const rest = await apiClient(environment);
 
 const killProcess = () => killChildrenOf(publications.worker().child.pid ?? 0);
 const killWorker = () => publications.worker().kill();
 
 async function nextWorker(): Promise<void> {
-  await lapseLocks(publications.environment);
+  await lapseLocks(environment);
   await publications.restart();
 }
 
@@ -143,26 +145,19 @@ const CASES: readonly (readonly [keyof typeof KILLS, readonly Moment[]])[] = inF
 });
 
 async function liveLicenses(): Promise<LicenseCopy> {
-  const { environment } = publications;
   await waitForLive(environment);
   return licensesInIndex(environment.store, (await liveIndex(environment.store)) ?? '');
 }
 
-beforeAll(async () => {
-  if (CASES.some(([what]) => what === 'OpenSearch')) openSearch = await ownOpenSearch();
-  const own: Record<string, string> = openSearch === undefined ? {} : { OPENSEARCH_URL: openSearch.url };
-  // So few are kept that every publication deletes one: the requests are then the same each time.
-  const settings = { KEEP_PUBLICATIONS: '2', REST_REQUESTS_PER_MINUTE: '1000000', ...own };
-  publications = await publisher(ROWS, settings, true);
-  rest = await apiClient(publications.environment);
-  copy = feedCopy(await liveLicenses(), (await changesPage(rest, { since: 'latest' })).next);
-  publications.disturb((request) => {
-    for (const [filter, count] of counts) if (filter(request)) counts.set(filter, count + 1);
-    return request.forward();
-  });
-  expectLiveResult(await publications.publish('second'));
-  expect(Math.min(...counts.values())).toBeGreaterThan(0);
-}, 400_000);
+/** What a client has that follows the feed. */
+const copy = feedCopy(await liveLicenses(), (await changesPage(rest, { since: 'latest' })).next);
+publications.disturb((request) => {
+  for (const [filter, count] of counts) if (filter(request)) counts.set(filter, count + 1);
+  return request.forward();
+});
+expectLiveResult(await publications.publish('second'));
+expect(Math.min(...counts.values())).toBeGreaterThan(0);
+
 beforeEach(() => publications.makeReady());
 
 const KILLED = CASES.flatMap(([what, moments]) =>

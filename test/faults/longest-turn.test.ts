@@ -1,12 +1,12 @@
 /** @long @room lookups */
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { ApiAnswer } from '../support/api.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH } from '../support/rosters.ts';
 import { valueAt } from '../support/series.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 import {
   COMPRESSIONS,
   filled,
@@ -29,21 +29,13 @@ const JSON_TYPE = 'application/json';
 const MEGABYTE = 1024 * 1024;
 const LOOKUP_BYTES = 16 * 1024;
 
-let service: TestService;
-let origin: string;
-
-beforeAll(async () => {
-  const meter = resolve(import.meta.dirname, '../support/longest-turn.ts');
-  service = await startService({ settings: { NODE_OPTIONS: `--import=${meter}` } });
-  origin = `http://127.0.0.1:${service.environment.config.PORT}`;
-  // What runs for the first time is compiled first, which is not the request's doing.
-  for (const text of ['license_number\nRN.700001\n', 'last_name\nSmith\n']) {
-    for (let times = 0; times < 5; times += 1) await rosterPage(formParts('roster', text), PARTS_TYPE);
-  }
-});
+const meter = resolve(import.meta.dirname, '../support/longest-turn.ts');
+const service = await startService({ settings: { NODE_OPTIONS: `--import=${meter}` } });
+const { PORT, ADMIN_PORT } = service.environment.config;
+const origin = `http://127.0.0.1:${PORT}`;
 
 /** The longest turn since it was asked for last, in milliseconds. */
-const longestTurn = () => valueAt(service.environment.config.ADMIN_PORT, 'test_longest_turn_ms');
+const longestTurn = () => valueAt(ADMIN_PORT, 'test_longest_turn_ms');
 
 /**
  * Expects that an answer comes, that it is none of a failure, and that it keeps the event loop for no longer than
@@ -60,28 +52,27 @@ async function expectShort(send: () => Promise<ApiAnswer>): Promise<void> {
   expect({ status, ms, isShort: ms < MAX_TURN_MS && status < 500 }).toEqual({ status, ms, isShort: true });
 }
 
-const allHeaders = (more: Record<string, string>) => {
-  const usual = { host: new URL(origin).host, origin, 'x-api-key': service.rest.key };
-  return { ...usual, ...more };
-};
+const allHeaders = (more: Record<string, string>) => ({
+  ...{ host: new URL(origin).host, origin, 'x-api-key': service.rest.key },
+  ...more,
+});
 
-function send(path: string, body: string | Buffer, headers: Record<string, string>) {
-  const { PORT } = service.environment.config;
-  return rawRequest(PORT, path, { method: 'POST', body, headers: allHeaders(headers) });
-}
+const send = (path: string, body: string | Buffer, headers: Record<string, string>) =>
+  rawRequest(PORT, path, { method: 'POST', body, headers: allHeaders(headers) });
 
-function get(path: string, headers: Record<string, string> = {}) {
-  const { PORT } = service.environment.config;
-  return rawRequest(PORT, path, { headers: allHeaders({ accept: 'text/html', ...headers }) });
-}
+const get = (path: string, headers: Record<string, string> = {}) =>
+  rawRequest(PORT, path, { headers: allHeaders({ accept: 'text/html', ...headers }) });
 
 const rosterPage = (body: string | Buffer, type: string, headers: Record<string, string> = {}) =>
   send('/roster', body, { 'content-type': type, accept: 'text/html', ...headers });
 
-function message(text: string, headers: Record<string, string> = {}) {
-  const usual = { 'content-type': JSON_TYPE, accept: `${JSON_TYPE}, text/event-stream` };
-  return send('/mcp', text, { ...usual, ...headers });
-}
+// What runs for the first time is compiled first, which is not the request's doing.
+for (const text of ['license_number\nRN.700001\n', 'last_name\nSmith\n'])
+  for (let times = 0; times < 5; times += 1) await rosterPage(formParts('roster', text), PARTS_TYPE);
+
+const OF_MESSAGES = { 'content-type': JSON_TYPE, accept: `${JSON_TYPE}, text/event-stream` };
+const message = (text: string, headers: Record<string, string> = {}) =>
+  send('/mcp', text, { ...OF_MESSAGES, ...headers });
 
 const call = (name: string, parameters: string): string =>
   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${parameters}}}`;

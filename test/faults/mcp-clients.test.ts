@@ -7,7 +7,7 @@ import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { installedPackages } from '../support/npm-packages.ts';
 import { installedRequirements, NO_PYTHON, runPython } from '../support/python.ts';
-import { type ReadService, sharedService } from '../support/shared-service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const PROGRAMS = resolve(import.meta.dirname, '../mcp-clients');
 const MODERN = '2026-07-28';
@@ -49,11 +49,10 @@ const CALLS: readonly Call[] = [
 ];
 const REFUSED = 2;
 
-let service: ReadService;
-let packages: string;
-let bySdk: Session;
+const service = await sharedService();
+const packages = await installedPackages(PROGRAMS);
 
-const url = (): string => `http://127.0.0.1:${service.environment.config.PORT}/mcp`;
+const url = `http://127.0.0.1:${service.environment.config.PORT}/mcp`;
 
 /** Expects that a client finds the tools and gets the results that the current TypeScript SDK gets. */
 async function expectSame(ask: AskingClient, protocol: string): Promise<void> {
@@ -84,7 +83,7 @@ function answerIn(result: unknown): Answer {
 async function askBySdk(): Promise<Session> {
   const versionNegotiation = { mode: { pin: MODERN } };
   const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url())));
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   try {
     const { tools } = await client.listTools();
     const answers: Answer[] = [];
@@ -100,7 +99,7 @@ async function askBySdk(): Promise<Session> {
 /** Runs the Inspector as a command with its own home directory. */
 function inspect(era: string, method: string, ...parameters: string[]): Promise<CommandResult> {
   const inspector = join(packages, 'node_modules/.bin/mcp-inspector');
-  const target = ['--cli', url(), '--transport', 'http', '--protocol-era', era, '--format', 'json'];
+  const target = ['--cli', url, '--transport', 'http', '--protocol-era', era, '--format', 'json'];
   return runProgram([process.execPath, inspector, ...target, '--method', method, ...parameters], {
     variables: { HOME: service.environment.folder },
   });
@@ -141,13 +140,9 @@ function askingByInspector(era: string): AskingClient {
   };
 }
 
-describe('third-party MCP clients', () => {
-  beforeAll(async () => {
-    service = await sharedService();
-    packages = await installedPackages(PROGRAMS);
-    bySdk = await askBySdk();
-  }, INSTALLED_WITHIN_MS);
+const bySdk = await askBySdk();
 
+describe('third-party MCP clients', () => {
   test('the current TypeScript SDK gets results, and errors for invalid calls', () => {
     const errors = bySdk.answers.map((given) => 'is_error' in given && given.is_error);
     expect(errors).toEqual(CALLS.map((_, at) => at >= CALLS.length - REFUSED));
@@ -156,7 +151,7 @@ describe('third-party MCP clients', () => {
 
   test('version 1 of the TypeScript SDK gets the same', () =>
     expectSame(async (calls) => {
-      const program = [process.execPath, join(PROGRAMS, 'sdk-v1-client.js'), url()] as const;
+      const program = [process.execPath, join(PROGRAMS, 'sdk-v1-client.js'), url] as const;
       return sessionIn(await runProgram(program, { cwd: packages, input: JSON.stringify(calls) }));
     }, BEFORE));
 
@@ -174,7 +169,6 @@ describe('third-party MCP clients', () => {
   describeUnless(NO_PYTHON, 'the Python SDK', () => {
     let requirements: string;
 
-    // biome-ignore lint/suspicious/noDuplicateTestHooks: it belongs to the inner describe.
     beforeAll(async () => {
       requirements = await installedRequirements(join(PROGRAMS, 'requirements.txt'));
     }, INSTALLED_WITHIN_MS);
@@ -187,7 +181,7 @@ describe('third-party MCP clients', () => {
       ['fastmcp', 'legacy', BEFORE],
     ])('the client of %s, in mode %s, gets the same', (name, mode, protocol) =>
       expectSame(async (calls) => {
-        const program = [join(PROGRAMS, `${name}_client.py`), url(), mode] as const;
+        const program = [join(PROGRAMS, `${name}_client.py`), url, mode] as const;
         return sessionIn(await runPython(requirements, program, { input: JSON.stringify(calls) }));
       }, protocol),
     );

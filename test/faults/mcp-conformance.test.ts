@@ -6,10 +6,9 @@ import { z } from 'zod';
 import { runProgram } from '../../scripts/processes.ts';
 import scenariosJson from '../mcp-conformance/scenarios.json' with { type: 'json' };
 import { installedPackages } from '../support/npm-packages.ts';
-import { type ReadService, sharedService } from '../support/shared-service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const PACKAGES = resolve(import.meta.dirname, '../mcp-conformance');
-const INSTALLED_WITHIN_MS = 300_000;
 
 const names = z.array(z.string()).min(1);
 
@@ -46,13 +45,8 @@ const checksFile = z.array(
 
 type Check = z.output<typeof checksFile>[number];
 
-let installed: string;
-let service: ReadService;
-
-beforeAll(async () => {
-  service = await sharedService();
-  installed = await installedPackages(PACKAGES);
-}, INSTALLED_WITHIN_MS);
+const service = await sharedService();
+const installed = await installedPackages(PACKAGES);
 
 function conformanceProgram(run: Run, ...parameters: string[]) {
   const program = join(installed, 'node_modules', run.package, 'dist/index.js');

@@ -1,7 +1,7 @@
 /** @room publishing @long */
 
 import { join, resolve } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { EARLIER_COMMIT, SCRIPTS, startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { type RunningProcess, runProgram, startProcess } from '../../scripts/processes.ts';
@@ -18,27 +18,25 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const NURSING = 'Nursing Board';
 const NURSES = licensesOf(NURSING, 'RN.', 20);
 
-/** The folder of each version's checkout. */
-const versions = { this: ROOT, earlier: '' };
-type Version = keyof typeof versions;
-
 let environment: TestEnvironment;
 let rest: ApiClient;
 const running: RunningProcess[] = [];
 
-beforeAll(async () => {
-  const run = async (program: readonly [string, ...string[]], folder: string) => {
-    const { code, output } = await runProgram(program, { cwd: folder, variables: { ...process.env } });
-    if (code !== 0) throw new Error(`${program.join(' ')}: ${output}`);
-  };
-  const archive = await installedFolder('version', [EARLIER_COMMIT], async (folder) => {
-    await run(['git', 'archive', '--output', join(folder, 'version.tar'), EARLIER_COMMIT], ROOT);
-    await run(['tar', '-xf', 'version.tar'], folder);
-  });
-  const packages = await installedPackages(archive);
-  versions.earlier = archive;
-  await run(['ln', '-sfn', join(packages, 'node_modules'), 'node_modules'], archive);
-}, 600_000);
+async function run(program: readonly [string, ...string[]], folder: string): Promise<void> {
+  const { code, output } = await runProgram(program, { cwd: folder, variables: { ...process.env } });
+  if (code !== 0) throw new Error(`${program.join(' ')}: ${output}`);
+}
+
+const earlier = await installedFolder('version', [EARLIER_COMMIT], async (folder) => {
+  await run(['git', 'archive', '--output', join(folder, 'version.tar'), EARLIER_COMMIT], ROOT);
+  await run(['tar', '-xf', 'version.tar'], folder);
+});
+const packages = await installedPackages(earlier);
+await run(['ln', '-sfn', join(packages, 'node_modules'), 'node_modules'], earlier);
+
+/** The folder of each version's checkout. */
+const versions = { this: ROOT, earlier };
+type Version = keyof typeof versions;
 
 beforeEach(async () => {
   environment = await newEnvironment();

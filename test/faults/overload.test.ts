@@ -1,12 +1,12 @@
 /** @room outages @long */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { isIndexNotFound } from '../../src/storage/errors.ts';
 import { BULK_FAULTS, type BulkFault, type BulkProxy, bulkProxy, isBulk } from '../support/bulk-faults.ts';
 import { livePublished } from '../support/complete-publication.ts';
 import { eventually } from '../support/eventually.ts';
-import { expectLiveResult, type Publisher, publisher } from '../support/publisher.ts';
+import { expectLiveResult, publisher } from '../support/publisher.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 const ROWS = 10_000;
@@ -18,12 +18,9 @@ const EVERY_FAULT: readonly BulkFault[] = [
   ...(['disk full for half', 'unavailable', 'reset'] as const),
 ];
 
-let publications: Publisher;
+const publications = await publisher(ROWS);
 let proxy: BulkProxy;
 
-beforeAll(async () => {
-  publications = await publisher(ROWS);
-});
 beforeEach(() => publications.makeReady());
 
 /**

@@ -1,13 +1,13 @@
 /** @room publishing */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi, startScript, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { currentEpoch } from '../../src/publications/fence.ts';
 import { liveIndex } from '../../src/publications/metadata.ts';
-import { type ApiClient, apiClient } from '../support/api.ts';
+import { apiClient } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { inLongFormOnly } from '../support/fault-form.ts';
 import { FIXTURES, times } from '../support/fixtures.ts';
@@ -20,36 +20,31 @@ const LOOKUP = { board: 'Nursing Board', license_number: 'RN.700001' };
 const NEXT_CHECK_MS = 1100;
 const NO_REDIS = { REDIS_URL: 'redis://127.0.0.1:1' };
 
-let environment: TestEnvironment;
-let rest: ApiClient;
-let workerPort: number;
+const unchanged = (text: string) => text;
 /** What OpenSearch was asked since the test began. */
 let asked: ProxiedRequest[] = [];
 /** What becomes of its answers; where there is none, it is away. */
-let change: ((text: string) => string) | undefined;
+let change: typeof unchanged | undefined = unchanged;
 
-beforeAll(async () => {
-  environment = await testEnvironment();
-  const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
-    asked.push(request);
-    if (change === undefined) return undefined;
-    const answer = await request.forward();
-    return { ...answer, body: change?.(answer.body) ?? answer.body };
-  });
-  change = (text) => text;
-  await publishFiles(environment, FIXTURES);
-  rest = await apiClient(environment);
-  workerPort = await freePort();
-  const settings = { OPENSEARCH_URL: proxy.url, WORKER_ADMIN_PORT: String(workerPort) };
-  const variables = { ...environment.variables, ...settings };
-  await Promise.all([startApi(variables), startWorker(variables)]);
+const environment = await testEnvironment();
+const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
+  asked.push(request);
+  if (change === undefined) return undefined;
+  const answer = await request.forward();
+  return { ...answer, body: change?.(answer.body) ?? answer.body };
 });
+await publishFiles(environment, FIXTURES);
+const rest = await apiClient(environment);
+const workerPort = await freePort();
+const settings = { OPENSEARCH_URL: proxy.url, WORKER_ADMIN_PORT: String(workerPort) };
+const variables = { ...environment.variables, ...settings };
+await Promise.all([startApi(variables), startWorker(variables)]);
+
 beforeEach(() => {
-  change = (text) => text;
   asked = [];
 });
 afterEach(() => {
-  change = (text) => text;
+  change = unchanged;
 });
 
 const get = (port: number, path: string) => rawRequest(port, path, { headers: { host: 'localhost' } });
@@ -98,7 +93,7 @@ describe('/readyz of the API', () => {
     expect((await rest.verify(LOOKUP)).status).toBe(500);
     await untilReady(503);
     expect(await ready()).toEqual([503, { ready: false, index: null, stopping: false }]);
-    change = (text) => text;
+    change = unchanged;
     await untilReady(200);
   });
 
@@ -136,8 +131,7 @@ describe('the worker', () => {
 
   test('answers /readyz without reading the ledger', async () => {
     const answers = await withinASecond(() => Promise.all(times(20, () => ready(workerPort))));
-    const isReady = [200, { ready: true, opensearch: true, redis: true }];
-    expect(answers).toEqual(Array(20).fill(isReady));
+    expect(answers).toEqual(Array(20).fill([200, { ready: true, opensearch: true, redis: true }]));
     expect(askedFor(/_search/)).toEqual([]);
     // Beside it, the API may still read the publication of the test before.
     expect(askedFor(/epoch/).length).toBeLessThanOrEqual(1);
@@ -177,8 +171,7 @@ describe('the worker', () => {
     expect(await metrics()).toContain('licenses_publication_age_days');
     change = undefined;
     await untilReady(503, workerPort);
-    const away = [503, { ready: false, opensearch: false, redis: true }];
-    expect(await ready(workerPort)).toEqual(away);
+    expect(await ready(workerPort)).toEqual([503, { ready: false, opensearch: false, redis: true }]);
     // What was read may be used for a second more.
     const hasAge = async () => (await metrics()).includes('licenses_publication_age_days');
     await eventually('the age is absent', async () => !(await hasAge()));

@@ -1,12 +1,12 @@
 /** @room outages @long */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { readEvents } from '../../src/publications/ledger.ts';
 import { isBulk } from '../support/bulk-faults.ts';
 import { eventually } from '../support/eventually.ts';
-import { type OwnServer, ownRedis } from '../support/own-servers.ts';
-import { expectLiveResult, type Publisher, publisher } from '../support/publisher.ts';
+import { ownRedis } from '../support/own-servers.ts';
+import { expectLiveResult, publisher } from '../support/publisher.ts';
 
 /** Enough for more bulk requests than a load has under way at a time. */
 const ROWS = 30_000;
@@ -16,13 +16,9 @@ const STOPS_WITHIN_SECONDS = 60;
 /** The schedule is never due during a test. */
 const SCHEDULE = { DATASET_INDIVIDUAL: 'a.csv', DATASET_BUSINESS: 'b.csv', PUBLISH_SCHEDULE: '0 6 29 2 *' };
 
-let redis: OwnServer;
-let publications: Publisher;
+const redis = await ownRedis();
+const publications = await publisher(ROWS, { REDIS_URL: redis.url, ...SCHEDULE });
 
-beforeAll(async () => {
-  redis = await ownRedis();
-  publications = await publisher(ROWS, { REDIS_URL: redis.url, ...SCHEDULE });
-});
 beforeEach(() => publications.makeReady());
 
 /**

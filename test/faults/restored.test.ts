@@ -1,7 +1,7 @@
 /** @room changes @long */
 
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import type { TestEnvironment } from '../../scripts/environment.ts';
@@ -47,25 +47,20 @@ async function clientOf(environment: TestEnvironment): Promise<ApiClient> {
   return apiClient(environment);
 }
 
-/** From a cluster that was lost: a backup was made after day 3, and days 4 and 5 are not in it. */
-let backup: string;
-/** What a client had read: up to day 2, up to the backup, and up to day 5. */
-let cursors: { early: string; atBackup: string; late: string };
-
 const latestOf = async (rest: ApiClient) => (await changesPage(rest, { since: 'latest' })).next;
 
-beforeAll(async () => {
-  const lost = await newEnvironment();
-  backup = join(lost.folder, 'daily.backup');
-  const rest = await clientOf(lost);
-  await publishDays(lost, 1, 2);
-  const early = await latestOf(rest);
-  await publishDays(lost, 3);
-  const atBackup = await latestOf(rest);
-  await writeBackup(lost.store, backup, DOCUMENT_CHECKS);
-  await publishDays(lost, 4, 5);
-  cursors = { early, atBackup, late: await latestOf(rest) };
-});
+/** From a cluster that was lost: a backup was made after day 3, and days 4 and 5 are not in it. */
+const lost = await newEnvironment();
+const backup = join(lost.folder, 'daily.backup');
+const ofLost = await clientOf(lost);
+await publishDays(lost, 1, 2);
+const early = await latestOf(ofLost);
+await publishDays(lost, 3);
+const atBackup = await latestOf(ofLost);
+await writeBackup(lost.store, backup, DOCUMENT_CHECKS);
+await publishDays(lost, 4, 5);
+/** What a client had read: up to day 2, up to the backup, and up to day 5. */
+const cursors = { early, atBackup, late: await latestOf(ofLost) };
 
 /** An empty installation into which a backup was restored. */
 async function restored(file = backup): Promise<TestEnvironment> {

@@ -1,16 +1,15 @@
 /** @long @room lookups */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { clientAt } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { times } from '../support/fixtures.ts';
 import { answer, startProxy, type WebServer } from '../support/proxy.ts';
 import { requestsEnded } from '../support/series.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 
 const CLIENTS = 16;
 const ROUNDS = 5;
@@ -21,10 +20,6 @@ const DRAIN_SECONDS = '10';
 /** An API process, as a load balancer knows it. */
 type Upstream = { readonly port: number; readonly adminPort: number };
 
-let service: TestService;
-let processes: RunningProcess[];
-let upstreams: readonly Upstream[];
-let balancer: WebServer;
 let isOver = false;
 const ready = new Set<Upstream>();
 
@@ -55,18 +50,16 @@ function variablesOf({ port, adminPort }: Upstream): Record<string, string> {
   return { ...service.environment.variables, DRAIN_SECONDS, ...ports };
 }
 
-beforeAll(async () => {
-  service = await startService();
-  const [port = 0, adminPort = 0, otherPort = 0, otherAdminPort = 0] = await freePorts(4);
-  upstreams = [
-    { port, adminPort },
-    { port: otherPort, adminPort: otherAdminPort },
-  ];
-  processes = await Promise.all(upstreams.map((upstream) => startApi(variablesOf(upstream))));
-  void Promise.all(upstreams.map(check));
-  await eventually('both are ready', () => ready.size === upstreams.length);
-  balancer = await startBalancer();
-});
+const service = await startService();
+const [port = 0, adminPort = 0, otherPort = 0, otherAdminPort = 0] = await freePorts(4);
+const upstreams: readonly Upstream[] = [
+  { port, adminPort },
+  { port: otherPort, adminPort: otherAdminPort },
+];
+const processes = await Promise.all(upstreams.map((upstream) => startApi(variablesOf(upstream))));
+void Promise.all(upstreams.map(check));
+await eventually('both are ready', () => ready.size === upstreams.length);
+const balancer = await startBalancer();
 afterAll(() => {
   isOver = true;
 });

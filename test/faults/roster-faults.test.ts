@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { TestEnvironment } from '../../scripts/environment.ts';
 import { MAX_ROSTERS_WAITING_WITHOUT_KEY } from '../../src/rosters/service.ts';
-import { type ApiAnswer, type ApiClient, waitForLive } from '../support/api.ts';
+import { type ApiAnswer, waitForLive } from '../support/api.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { times } from '../support/fixtures.ts';
-import type { ProxyStep } from '../support/proxy.ts';
 import { published } from '../support/publication-days.ts';
 import { ROSTER_PATH, sendRoster } from '../support/rosters.ts';
 import { requestsEnded, valueAt } from '../support/series.ts';
@@ -24,11 +22,6 @@ const UNAVAILABLE = unavailable('Lookups are not available right now; try again 
 
 const idsOf = z.object({ ids: z.array(z.string()) });
 
-let environment: TestEnvironment;
-let rest: ApiClient;
-/** The indices of two days. The first is live before each test. */
-let firstDay: string;
-let secondDay: string;
 /** Requests for licenses by id that reached OpenSearch. */
 let requests = 0;
 /** How many ids each of them asked for. */
@@ -36,20 +29,22 @@ let idCounts: number[] = [];
 /** What happens before the request of this number is answered; `false` breaks its connection. */
 let before: (request: number) => Promise<boolean> = async () => true;
 
-beforeAll(async () => {
-  const proxied: ProxyStep = async (request) => {
+const { environment, rest } = await startService({
+  files: async () => [],
+  proxied: async (request) => {
     if (!/licenses-.*_mget/.test(request.path)) return request.forward();
     requests += 1;
     idCounts.push(idsOf.parse(JSON.parse(request.body)).ids.length);
     return (await before(requests)) ? request.forward() : undefined;
-  };
-  ({ environment, rest } = await startService({ files: async () => [], proxied }));
-  firstDay = await publishDay('2026-11-20', 'LIMA');
-  secondDay = await publishDay('2026-11-21', 'AKRON');
-  // The first call of each revision loads code, which a held request would not wait for.
-  for (const version of REVISIONS)
-    await rest.request('POST', '/mcp', toolCall('list_ohio_boards', {}, version));
+  },
 });
+/** The indices of two days. The first is live before each test. */
+const firstDay = await publishDay('2026-11-20', 'LIMA');
+const secondDay = await publishDay('2026-11-21', 'AKRON');
+// The first call of each revision loads code, which a held request would not wait for.
+for (const version of REVISIONS)
+  await rest.request('POST', '/mcp', toolCall('list_ohio_boards', {}, version));
+
 beforeEach(async () => {
   before = async () => true;
   await makeLive(firstDay);
@@ -66,10 +61,8 @@ async function publishDay(date: string, city: string): Promise<string> {
 
 /** Makes the index live in one call, as a publication does. */
 async function makeLive(index: string): Promise<void> {
-  const { names } = environment.store;
-  const everything = `${environment.config.INDEX_PREFIX}licenses-*`;
-  const { alias } = names;
-  const actions = [{ remove: { index: everything, alias } }, { add: { index, alias } }];
+  const { alias, licensesPattern } = environment.store.names;
+  const actions = [{ remove: { index: licensesPattern, alias } }, { add: { index, alias } }];
   await environment.client.indices.updateAliases({ body: { actions } });
 }
 
@@ -86,13 +79,11 @@ function expectDay({ status, body }: ApiAnswer, date: string, city: string): voi
   expect(results).toEqual(times(1000, () => ({ record: { city, last_scraped: `${date}T00:00:00` } })));
 }
 
-const adminPort = () => environment.config.ADMIN_PORT;
-
 /** The items of rosters under way and waiting. */
-const itemsInFlight = () => valueAt(adminPort(), 'licenses_roster_items_in_flight');
+const itemsInFlight = () => valueAt(environment.config.ADMIN_PORT, 'licenses_roster_items_in_flight');
 
 /** The requests that have ended, or whose clients are gone. */
-const ended = (of: 'rest' | 'mcp') => requestsEnded(adminPort(), of);
+const ended = (of: 'rest' | 'mcp') => requestsEnded(environment.config.ADMIN_PORT, of);
 
 const untilInFlight = (items: number): Promise<void> =>
   eventually(`${items} items are in flight`, async () => (await itemsInFlight()) === items);
@@ -252,8 +243,8 @@ test('of more rosters than can wait, some get 503 at once, and every other one i
   held.resolve(true);
   const answers = await Promise.all(asked);
   const refused = answers.filter(({ status }) => status === 503);
-  expect(refused.length).toBe(60 - waiting);
-  expect([refused.length > 5, refused.length < 40]).toEqual([true, true]);
+  const { length } = refused;
+  expect([length, length > 5, length < 40]).toEqual([60 - waiting, true, true]);
   const overloaded = unavailable('The service is overloaded; try again shortly.');
   for (const { headers, body } of refused)
     expect([headers.get('retry-after'), body]).toEqual(['1', overloaded]);

@@ -2,10 +2,10 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { apiClient } from '../support/api.ts';
 import { times } from '../support/fixtures.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 
 /** The time limits of docs/generated/limits.md. On a busy machine the server may be later, but never earlier. */
 const HEADERS_WITHIN_MS = 5000;
@@ -20,11 +20,7 @@ const SLOW_CLIENTS = 200;
 /** More than the buffers of a socket hold. */
 const MANY_REQUESTS = 2000;
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
+const service = await startService();
 
 type Ended = Awaited<ReturnType<typeof slowClient>['ended']>;
 

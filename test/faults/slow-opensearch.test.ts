@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, beforeEach, expect, test } from '@jest/globals';
-import type { TestEnvironment } from '../../scripts/environment.ts';
-import type { ApiAnswer, ApiClient } from '../support/api.ts';
+import { beforeEach, expect, test } from '@jest/globals';
+import type { ApiAnswer } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { times } from '../support/fixtures.ts';
-import type { ProxyStep } from '../support/proxy.ts';
 import { valueAt } from '../support/series.ts';
 import { startService } from '../support/service.ts';
 
@@ -25,18 +23,16 @@ const MAX_BURSTS = 5;
 let mode: 'answers' | 'hangs' | 'lookups hang' = 'answers';
 /** The API's requests to OpenSearch without a response since the test started. */
 let broken = { keys: 0, others: 0 };
-let environment: TestEnvironment;
-let rest: ApiClient;
 
-beforeAll(async () => {
-  const proxied: ProxyStep = async ({ path, forward }) => {
+const { environment, rest } = await startService({
+  settings: { TRUSTED_PROXIES: '1' },
+  proxied: async ({ path, forward }) => {
     const isAboutKeys = /(api-keys|accounts)\/_doc\//.test(path);
     const isHeld = () => mode === 'hangs' || (mode === 'lookups hang' && !isAboutKeys);
     if (isHeld()) broken[isAboutKeys ? 'keys' : 'others'] += 1;
     while (isHeld()) await sleep(50);
     return forward();
-  };
-  ({ environment, rest } = await startService({ settings: { TRUSTED_PROXIES: '1' }, proxied }));
+  },
 });
 beforeEach(async () => {
   await recovered();
@@ -94,7 +90,7 @@ async function burst(
   ask: () => Promise<ApiAnswer>,
   isRefused: (answer: ApiAnswer) => boolean,
   least: number,
-): Promise<{ refused: ApiAnswer[]; taken: ApiAnswer[]; most: number }> {
+) {
   // Connections that are kept, so that requests over them start at the same time.
   await Promise.all(times(count, () => rest.get('/favicon.svg')));
   mode = 'lookups hang';

@@ -4,15 +4,15 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childrenOf } from '../../bench/usage.ts';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { readKeyUsage } from '../../src/access/usage.ts';
-import { type ApiClient, apiClient } from '../support/api.ts';
+import { apiClient } from '../support/api.ts';
 import { inLongFormOnly } from '../support/fault-form.ts';
 import { FIXTURES, times } from '../support/fixtures.ts';
 import { filesOf, nurses } from '../support/publication-days.ts';
@@ -27,15 +27,12 @@ const ENDS_WITHIN_MS = 60_000;
 const LOOKUP = { board: 'Nursing Board', license_number: 'RN.700001' };
 const ENDS = 'uncaught error; the process ends';
 
-let environment: TestEnvironment;
-let rest: ApiClient;
 const running: RunningProcess[] = [];
+const environment = await testEnvironment({ LOG_LEVEL: 'info', WEB_REQUESTS_PER_MINUTE: '10000' });
+const { PORT, ADMIN_PORT } = environment.config;
+await publishFiles(environment, FIXTURES);
+const rest = await apiClient(environment);
 
-beforeAll(async () => {
-  environment = await testEnvironment({ LOG_LEVEL: 'info', WEB_REQUESTS_PER_MINUTE: '10000' });
-  await publishFiles(environment, FIXTURES);
-  rest = await apiClient(environment);
-});
 // All APIs have one port.
 afterEach(() => Promise.all(running.splice(0).map((each) => each.stop())));
 
@@ -55,7 +52,7 @@ const logged = (of: RunningProcess, message: string) =>
     .flatMap((line) => (line.startsWith('{') ? logLine.parse(JSON.parse(line)) : []))
     .filter(({ msg }) => msg === message);
 
-const getPage = () => rawRequest(environment.config.PORT, '/', { headers: { host: 'localhost' } });
+const getPage = () => rawRequest(PORT, '/', { headers: { host: 'localhost' } });
 
 /** Sends it a signal while nothing may read its log. @returns its exit code; `null` where it had to be killed */
 async function exitCodeAfter({ child, ended }: RunningProcess, signal: NodeJS.Signals) {
@@ -72,9 +69,7 @@ async function exitCodeAfter({ child, ended }: RunningProcess, signal: NodeJS.Si
 describe('an API process', () => {
   test('goes on after an error in an event handler of one request, and says so in log and metrics', async () => {
     const api = await faulty();
-    const { ADMIN_PORT } = environment.config;
-    expect((await getPage()).status).toBe(200);
-    expect((await rest.verify(LOOKUP)).status).toBe(200);
+    expect([(await getPage()).status, (await rest.verify(LOOKUP)).status]).toEqual([200, 200]);
     expect(await valueAt(ADMIN_PORT, 'licenses_uncaught_errors_total')).toBe(1);
     await api.printed('injected by a test, in an event handler');
     await api.printed('"msg":"request"');
@@ -86,7 +81,6 @@ describe('an API process', () => {
     ['a promise', 'SIGALRM'],
   ] as const)('ends in order after an error in %s: it answers what is under way', async (where, signal) => {
     const api = await faulty();
-    const { PORT } = environment.config;
     const body = JSON.stringify(LOOKUP);
     const socket = connect(PORT, '127.0.0.1');
     const answer = text(socket);
@@ -113,7 +107,7 @@ describe('an API process', () => {
     const api = await faulty(startApi, { ...FAULTS, DRAIN_SECONDS: '60' });
     api.child.kill('SIGTERM');
     await api.printed('stopping; still answering');
-    const ready = await rawRequest(environment.config.ADMIN_PORT, '/readyz');
+    const ready = await rawRequest(ADMIN_PORT, '/readyz');
     expect([ready.status, ready.body]).toEqual([503, expect.objectContaining({ stopping: true })]);
     expect((await rest.verify(LOOKUP)).status).toBe(200);
     expect(await exitCodeAfter(api, 'SIGUSR2')).toBe(1);

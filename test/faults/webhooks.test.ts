@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
@@ -17,7 +17,6 @@ import {
   type Receiver,
   SECRET_PATH,
   startReceiver,
-  type WebhookInstallation,
   webhookInstallation,
   well,
 } from '../support/webhooks.ts';
@@ -26,7 +25,7 @@ import { publish } from '../support/worker-installation.ts';
 const ACCOUNT = 'Acme';
 const WAITS = 'licenses_webhook_undelivered_seconds';
 
-let installed: WebhookInstallation;
+const installed = await webhookInstallation();
 let receiver: Receiver;
 let worker: RunningProcess;
 
@@ -34,10 +33,6 @@ let worker: RunningProcess;
 let printedBefore: number;
 
 const printed = () => worker.output().slice(printedBefore);
-
-beforeAll(async () => {
-  installed = await webhookInstallation();
-});
 
 beforeEach(async () => {
   receiver = await startReceiver();

@@ -1,11 +1,11 @@
 /** @long @room website */
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { createRandom } from '../../sample-data/generator/random.ts';
 import { SEED } from '../support/fault-form.ts';
 import { times } from '../support/fixtures.ts';
 import { PROPERTY_NAMES } from '../support/hostile-rows.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 
 const REQUESTS = 20_000;
 const IN_FLIGHT = 8;
@@ -77,10 +77,7 @@ function randomRequest(random: () => number, origin: string) {
   return { method, path, body, headers: { ...headers, 'content-type': type, ...selecting } };
 }
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({ files: evaluationDays });
-});
+const service = await startService({ files: evaluationDays });
 
 test(
   'random requests to the website',

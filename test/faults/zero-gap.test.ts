@@ -1,11 +1,10 @@
 /** @room publishing */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { atEndOfTestFile } from '../../scripts/clean-up.ts';
-import type { TestEnvironment } from '../../scripts/environment.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import type { ApiAnswer, ApiClient } from '../support/api.ts';
+import type { ApiAnswer } from '../support/api.ts';
 import type { DayRow } from '../support/day-files.ts';
 import { daysAfter } from '../support/days.ts';
 import { eventually } from '../support/eventually.ts';
@@ -22,12 +21,7 @@ const CLIENTS = 4;
 const PAUSE_MS = 50;
 const NURSING = 'Nursing Board';
 
-let environment: TestEnvironment;
-let client: ApiClient;
-
-beforeAll(async () => {
-  ({ environment, rest: client } = await startService({ files: async () => [] }));
-});
+const { environment, rest: client } = await startService({ files: async () => [] });
 
 /** Publishes a day on which every holder's city is the date. The API answers from it. */
 async function publishDay(date: string): Promise<void> {
