@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { accountId } from '../../src/access/accounts.ts';
 import { createKey } from '../../src/access/api-keys.ts';
 import { ohioTime } from '../../src/licenses/dates.ts';
@@ -13,12 +13,8 @@ const issued = z.object({ id: z.string(), key: z.string() });
 const details = z.record(z.string(), z.string());
 const entry = z.strictObject({ at: z.iso.datetime(), by: z.string(), action: z.string(), details });
 
-let environment: TestEnvironment;
-
-beforeAll(async () => {
-  environment = await testEnvironment();
-  await prepareIndices(environment.store);
-});
+const environment = await testEnvironment();
+await prepareIndices(environment.store);
 
 const run = (...parameters: string[]) => command(environment.variables, ...parameters);
 

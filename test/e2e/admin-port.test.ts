@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
@@ -20,11 +20,7 @@ import { seriesAt, valueAt } from '../support/series.ts';
 const OTHER_ADDRESS = '127.0.0.2';
 const PASSWORD = 'a password of the operators';
 
-let environment: TestEnvironment;
-
-beforeAll(async () => {
-  environment = await testEnvironment();
-});
+const environment = await testEnvironment();
 
 /** A worker on a known admin port. */
 async function worker({ variables }: TestEnvironment, settings: Record<string, string> = {}) {
@@ -105,48 +101,46 @@ test.each([
   expect(output).not.toContain('    at ');
 });
 
-describe('the queue board', () => {
-  /** What it answers at an address from which its client seems to come. */
-  async function asked(address: string, headers: Record<string, string> = {}, password?: string) {
-    const queue = publishQueue(readConfig());
-    const app = httpApp(pino({ level: 'silent' }));
-    app.use(queueBoard(async () => queue, password));
-    const server = createServer(app.callback());
-    server.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: address }));
-    const port = await listening(server);
-    const all = { host: 'localhost', connection: 'close', ...headers };
-    const answer = await rawRequest(port, '/queues/api/queues', { headers: all });
-    server.close();
-    void queue.disconnect().catch(() => undefined);
-    return answer;
-  }
+/** What it answers at an address from which its client seems to come. */
+async function asked(address: string, headers: Record<string, string> = {}, password?: string) {
+  const queue = publishQueue(readConfig());
+  const app = httpApp(pino({ level: 'silent' }));
+  app.use(queueBoard(async () => queue, password));
+  const server = createServer(app.callback());
+  server.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: address }));
+  const port = await listening(server);
+  const all = { host: 'localhost', connection: 'close', ...headers };
+  const answer = await rawRequest(port, '/queues/api/queues', { headers: all });
+  server.close();
+  void queue.disconnect().catch(() => undefined);
+  return answer;
+}
 
-  const basic = (user: string, password: string): Record<string, string> => ({
-    authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
-  });
+const basic = (user: string, password: string): Record<string, string> => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+});
 
-  test.each([
-    ['127.0.0.1', 200],
-    ['::1', 200],
-    ['::ffff:127.0.0.1', 200],
-    ['192.0.2.7', 403],
-    ['::ffff:192.0.2.7', 403],
-    ['fd00::2', 403],
-  ])('without a password gives %s status %i', async (address, status) => {
-    expect((await asked(address)).status).toBe(status);
-  });
+test.each([
+  ['127.0.0.1', 200],
+  ['::1', 200],
+  ['::ffff:127.0.0.1', 200],
+  ['192.0.2.7', 403],
+  ['::ffff:192.0.2.7', 403],
+  ['fd00::2', 403],
+])('the queue board without a password gives %s status %i', async (address, status) => {
+  expect((await asked(address)).status).toBe(status);
+});
 
-  test.each<[string, string, Record<string, string>, number]>([
-    ['a request without a password', '127.0.0.1', {}, 401],
-    ['a wrong password', '192.0.2.7', basic('ada', `${PASSWORD}.`), 401],
-    ['an empty Authorization header', '192.0.2.7', { authorization: 'Basic' }, 401],
-    ['a bearer token', '192.0.2.7', { authorization: `Bearer ${PASSWORD}` }, 401],
-    ['the right password', '192.0.2.7', basic('ada', PASSWORD), 200],
-    ['the right password without a user', '127.0.0.1', basic('', PASSWORD), 200],
-  ])('with a password: %s from %s gets the expected status', async (_what, address, headers, status) => {
-    const response = await asked(address, headers, PASSWORD);
-    expect(response.status).toBe(status);
-    const challenge = status === 401 ? 'Basic realm="Publish queue", charset="UTF-8"' : null;
-    expect(response.headers.get('www-authenticate')).toBe(challenge);
-  });
+test.each<[string, string, Record<string, string>, number]>([
+  ['a request without a password', '127.0.0.1', {}, 401],
+  ['a wrong password', '192.0.2.7', basic('ada', `${PASSWORD}.`), 401],
+  ['an empty Authorization header', '192.0.2.7', { authorization: 'Basic' }, 401],
+  ['a bearer token', '192.0.2.7', { authorization: `Bearer ${PASSWORD}` }, 401],
+  ['the right password', '192.0.2.7', basic('ada', PASSWORD), 200],
+  ['the right password without a user', '127.0.0.1', basic('', PASSWORD), 200],
+])('the queue board with a password: %s from %s', async (_what, address, headers, status) => {
+  const response = await asked(address, headers, PASSWORD);
+  expect(response.status).toBe(status);
+  const challenge = status === 401 ? 'Basic realm="Publish queue", charset="UTF-8"' : null;
+  expect(response.headers.get('www-authenticate')).toBe(challenge);
 });

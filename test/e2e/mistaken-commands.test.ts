@@ -1,9 +1,9 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { atEndOfTestFile } from '../../scripts/clean-up.ts';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { runProgram } from '../../scripts/processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
@@ -12,16 +12,11 @@ import { FIXTURES } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
 import { listening } from '../support/proxy.ts';
 
-let environment: TestEnvironment;
-let closedPort: number;
-
-beforeAll(async () => {
-  environment = await testEnvironment();
-  await prepareIndices(environment.store);
-  closedPort = await freePort();
-  await mkdir(join(environment.folder, 'folder'));
-  await writeFile(join(environment.folder, 'file'), '');
-});
+const environment = await testEnvironment();
+await prepareIndices(environment.store);
+const closedPort = await freePort();
+await mkdir(join(environment.folder, 'folder'));
+await writeFile(join(environment.folder, 'file'), '');
 
 const PUBLISH = ['publish', '--business', FIXTURES.business, '--individual'];
 const NO_OPENSEARCH =

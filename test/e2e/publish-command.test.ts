@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import { Queue } from 'bullmq';
 import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
@@ -151,202 +151,198 @@ test('a day with another city for all of a board: checked, refused, compared, ac
   ]);
 });
 
-describe('licenses publish --check', () => {
-  const BUSY = { code: 1, stderr: expect.stringContaining('A publication is queued or runs.') };
+const BUSY = { code: 1, stderr: expect.stringContaining('A publication is queued or runs.') };
 
-  test('of files that can not be published says that they would be refused', async () => {
-    const { individual, business } = await day();
-    const swapped = { individual: business, business: individual };
-    const says = expect.stringMatching(/^Would be refused: columns: .*are the two files swapped/);
-    expect(await publish(swapped, '--check')).toMatchObject({ code: 2, stderr: says });
-  });
-
-  test('does not run while a publication is queued, which must not wait for it', async () => {
-    const queue = publishQueue(environment.config);
-    atEndOfTestFile(() => queue.close());
-    const waiting = () => queue.getJobCountByTypes('waiting');
-    const files = await day();
-    const asking = startScript('src/cli/main.ts', environment.variables, 'publish', ...filesIn(files));
-    await asking.printed('No worker is running, so nothing is published yet. Start one: npx licenses work');
-    expect(await publish(files, '--check')).toMatchObject(BUSY);
-    expect(await indices()).toEqual([]);
-
-    // A command that joins it does not withdraw it; the one that asked for it does.
-    const listeners = process.listenerCount('SIGINT');
-    const joined = publish(files);
-    await eventually('it waits', async () => process.listenerCount('SIGINT') > listeners);
-    await sleep(500);
-    process.emit('SIGINT');
-    const goesOn = expect.stringMatching(/^Publication \w+ goes on\./m);
-    expect(await joined).toMatchObject({ code: 130, stderr: goesOn });
-    expect(await waiting()).toBe(1);
-    asking.child.kill('SIGINT');
-    await asking.ended;
-    expect(asking.child.exitCode).toBe(130);
-    expect(asking.output()).toMatch(/^Publication \w+ is taken back: no worker had it\.$/m);
-    expect(await waiting()).toBe(0);
-    const { publications } = await publicationHistory(environment.store);
-    expect(publications).toMatchObject([{ state: 'failed' }]);
-  });
-
-  test('does not end well where a publication comes into the queue meanwhile', async () => {
-    const queue = publishQueue(environment.config);
-    atEndOfTestFile(() => queue.close());
-    const files = await day();
-    const looks = jest.spyOn(Queue.prototype, 'getJobCountByTypes');
-    let isAsked = false;
-    const proxy = await startProxy(environment.config.OPENSEARCH_URL, async ({ path, forward }) => {
-      if (path.includes('_bulk') && !isAsked) {
-        isAsked = true;
-        await requestPublication(queue, files);
-        const before = looks.mock.results.length;
-        await eventually('the command looks', () => looks.mock.results.length > before);
-        await looks.mock.results[before]?.value;
-      }
-      return forward();
-    });
-    const variables = { ...environment.variables, OPENSEARCH_URL: proxy.url };
-    expect(await command(variables, 'publish', '--check', ...filesIn(files))).toMatchObject(BUSY);
-    looks.mockRestore();
-  });
+test('licenses publish --check of files that can not be published says that they would be refused', async () => {
+  const { individual, business } = await day();
+  const swapped = { individual: business, business: individual };
+  const says = expect.stringMatching(/^Would be refused: columns: .*are the two files swapped/);
+  expect(await publish(swapped, '--check')).toMatchObject({ code: 2, stderr: says });
 });
 
-describe('licenses publish', () => {
-  test('waits if OpenSearch is away when the publication ends, and then reports that it is live', async () => {
-    await startWorker(environment.variables);
-    let dropped = 0;
-    const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
-      if (!/publications\/_search/.test(request.path) || dropped === 3) return request.forward();
-      dropped += 1;
-      return undefined;
-    });
-    const variables = { ...environment.variables, OPENSEARCH_URL: proxy.url };
-    expect(await command(variables, 'publish', ...filesIn(await day()))).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/Live: publication \w+, dataset of 2026-11-20: 300 rows/),
-    });
-    expect(dropped).toBe(3);
-  });
+test('licenses publish --check does not run while a publication is queued, which must not wait for it', async () => {
+  const queue = publishQueue(environment.config);
+  atEndOfTestFile(() => queue.close());
+  const waiting = () => queue.getJobCountByTypes('waiting');
+  const files = await day();
+  const asking = startScript('src/cli/main.ts', environment.variables, 'publish', ...filesIn(files));
+  await asking.printed('No worker is running, so nothing is published yet. Start one: npx licenses work');
+  expect(await publish(files, '--check')).toMatchObject(BUSY);
+  expect(await indices()).toEqual([]);
 
-  test('of the same files twice at the same time is one publication; one of other files is refused', async () => {
-    const worker = await startWorker(environment.variables);
-    const files = await day();
-    worker.child.kill('SIGSTOP');
-    // Two at a time.
-    const publishing = () => publishByCommand(environment.variables, files, '--json');
-    const queue = publishQueue(environment.config);
-    atEndOfTestFile(() => queue.close());
-    const asking = Promise.all([publishing(), publishing()]);
-    await eventually('it is queued', async () => (await queue.getJobCountByTypes('waiting', 'active')) > 0);
-    const other = await publish(FIXTURES, '--json').finally(() => worker.child.kill('SIGCONT'));
-    expect(other.code).toBe(2);
-    expect(JSON.parse(other.stdout)).toMatchObject({ reasons: [expect.stringContaining('is under way')] });
-    const ends = await asking;
-    expect(ends.map(({ code }) => code)).toEqual([0, 0]);
-    // A request after the first one has ended learns that the files are live.
-    const results = ends.map(({ stdout }) => JSON.parse(stdout));
-    expect(new Set(results.map(({ publication, live = publication }) => live)).size).toBe(1);
-    const events = await readEvents(environment.store);
-    expect(events.filter(({ event }) => event === 'loading')).toHaveLength(1);
-  });
-
-  test('of files that the guards refuse exits 2 and prints every reason; forced, they go live; again, they are skipped', async () => {
-    await startWorker(environment.variables);
-    const says = (stderr: unknown) => ({ code: 2, stderr });
-    expect(await publish(FIXTURES, '--date', '2026-11-25')).toMatchObject(
-      says(expect.stringContaining('--date says 2026-11-25')),
-    );
-    const individual = join(environment.folder, 'cut.csv.gz');
-    const packed = gzipSync(await readFile(FIXTURES.individual));
-    await writeFile(individual, packed.subarray(0, packed.length / 2));
-    expect(await publish({ ...FIXTURES, individual })).toMatchObject(
-      says(expect.stringMatching(/^Refused: truncated: cut\.csv\.gz/)),
-    );
-
-    const { code, stderr } = await publish(FIXTURES);
-    expect([code, stderr.trim().split('\n')]).toEqual([
-      2,
-      [
-        'Refused: rejected: 6 of 28 rows were rejected, more than 0.5 % (GUARD_MAX_REJECTED_PERCENT).',
-        expect.stringMatching(/^duplicates: 1 numbers .*\(GUARD_MAX_DUPLICATES\)\.$/),
-        expect.stringMatching(/^unknown_labels: 1 of 28 rows .*\(GUARD_MAX_UNKNOWN_PERCENT\)\.$/),
-        '',
-        expect.stringMatching(/^GUARD +BOARD +COLUMN +BEFORE +NOW +MEASURED +LIMIT +EXAMPLES$/),
-        ...['rejected', 'duplicates', 'unknown_labels'].map((guard) => expect.stringMatching(`^${guard} `)),
-        '',
-        expect.stringMatching(/^Publication +[a-z0-9]+$/),
-        expect.stringMatching(/^All that changes +npx licenses publications diff live --individual /),
-        expect.stringMatching(/--accept rejected --accept duplicates --accept unknown_labels$/),
-      ],
-    ]);
-    const asJson = await publish(FIXTURES, '--json');
-    expect([asJson.code, asJson.stderr]).toEqual([2, '']);
-    const { state, publication, reasons } = JSON.parse(asJson.stdout);
-    const shown = (await run('publications', 'show', publication)).stdout;
-    expect([state, shown]).toEqual(['refused', expect.stringMatching(/^state +refused$/m)]);
-    for (const reason of reasons) expect(shown).toContain(reason);
-    const { stdout: list } = await run('publications');
-    expect(list).toMatch(new RegExp(`^${publication} +refused .* rejected\\b.*\\n.* more\\)$`, 'm'));
-    expect(list).toMatch(/ refused .*truncated$/m);
-    expect(list.split('\n').filter((line) => line.length > 100)).toEqual([]);
-
-    const forced = await publish(FIXTURES, '--force', 'as the test says');
-    expect(forced).toMatchObject({ code: 0, stderr: '' });
-    await expectForced(forced.stdout);
-
-    const skipped = /Skipped: publication \w+ of 2026-11-20 has the same files and is live\.\n$/;
-    expect(await publish(FIXTURES)).toMatchObject({ code: 0, stdout: expect.stringMatching(skipped) });
-    const again = await inJson('publish', ...filesIn(FIXTURES));
-    expect(again).toMatchObject({ state: 'skipped', date: FIXTURES_DATE });
-  });
-
-  /** Expects what the command has printed, and that the ledger has it all. */
-  async function expectForced(stdout: string): Promise<void> {
-    const lines = stdout.trim().split('\n');
-    const at = lines.findIndex((line) => line.startsWith('Live: '));
-    const [, publication = ''] = /^Live: publication (\w+)/.exec(lines[at] ?? '') ?? [];
-    expect(lines.slice(at)).toEqual([
-      expect.stringMatching(/^Live: publication \w+, dataset of 2026-11-20: 28 rows in [\d.]+ s\.$/),
-      expect.stringMatching(/^rows per second +[\d,]+$/),
-      ...['licenses         22', 'endorsements     1', 'rejected         6'],
-      expect.stringMatching(/^Forced past: rejected: 6 of 28 rows/),
-      expect.stringMatching(/^Forced past: duplicates: 1 numbers/),
-      expect.stringMatching(/^Forced past: unknown_labels: /),
-      'The column business.BOARD_ACTION is missing.',
-      ...['', 'not in the catalog:', '  board: Board of Wizardry  1'],
-    ]);
-    const step = new RegExp(
-      `^${publication}: [a-z ]+ \\(step \\d of 9\\)(, \\d+ MB)?(, \\d+ of \\d+)?(, \\d+ %)?(, about .* to the end)?$`,
-    );
-    for (const line of lines.slice(0, at)) expect(line).toMatch(step);
-
-    const rejects = join(environment.folder, 'rejects.csv');
-    const show = ['publications', 'show', publication, '--rejects', rejects];
-    const shown = await run(...show);
-    for (const line of [
-      ...[/^date +2026-11-20$/m, /^forced +as the test says$/m, /^reasons +duplicates: 1 numbers/m],
-      ...[/^ {2}individual +individual\.csv$/m, /^ {2}individual +[0-9a-f]{64}$/m, /^ {2}rows +28$/m],
-      ...[/^ {2}rejected +6$/m, /^ {2}loading +\d/m, /^ {2}Nursing Board +\d+$/m, /^ {2}IN REVIEW +1$/m],
-      ...[/^ {2}board: Board of Wizardry +1$/m, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d E[SD]T +live$/m],
-      /^ {2}rows +6$/m,
-    ])
-      expect(shown.stdout).toMatch(line);
-    const text = await readFile(rejects, 'utf8');
-    expect(text).toMatch(/^FILE,LINE,REASON,ROW\nindividual,19,/);
-    expect((await stat(rejects)).mode & 0o777).toBe(0o600);
-    expect(await inJson(...show)).toMatchObject({
-      summary: { publication, state: 'live', forced: 'as the test says' },
-      events: expect.arrayContaining([expect.objectContaining({ event: 'queued' })]),
-      rejects: { file: rejects, rows: 6 },
-    });
-    expect(await readFile(rejects, 'utf8')).toBe(text);
-    const unknown = { code: 1, stdout: '', stderr: 'The ledger has no publication nothing.\n' };
-    expect(await run('publications', 'show', 'nothing')).toMatchObject(unknown);
-    const list = (await run('publications')).stdout;
-    const [head, first] = list.split('\n');
-    expect(list).toContain('(forced)');
-    expect(head).toMatch(/^PUBLICATION +STATE +DATE +ROWS +REJECTED +CHANGES +TOOK +LAST EVENT +REASONS$/);
-    expect(first).toMatch(/^\w+ +live +2026-11-20 +28 +6 +\d+ +\d+\.\d\ss +2\d{3}-\d\d-\d\d/);
-    expect(first).toContain(publication);
-  }
+  // A command that joins it does not withdraw it; the one that asked for it does.
+  const listeners = process.listenerCount('SIGINT');
+  const joined = publish(files);
+  await eventually('it waits', async () => process.listenerCount('SIGINT') > listeners);
+  await sleep(500);
+  process.emit('SIGINT');
+  const goesOn = expect.stringMatching(/^Publication \w+ goes on\./m);
+  expect(await joined).toMatchObject({ code: 130, stderr: goesOn });
+  expect(await waiting()).toBe(1);
+  asking.child.kill('SIGINT');
+  await asking.ended;
+  expect(asking.child.exitCode).toBe(130);
+  expect(asking.output()).toMatch(/^Publication \w+ is taken back: no worker had it\.$/m);
+  expect(await waiting()).toBe(0);
+  const { publications } = await publicationHistory(environment.store);
+  expect(publications).toMatchObject([{ state: 'failed' }]);
 });
+
+test('licenses publish --check does not end well where a publication comes into the queue meanwhile', async () => {
+  const queue = publishQueue(environment.config);
+  atEndOfTestFile(() => queue.close());
+  const files = await day();
+  const looks = jest.spyOn(Queue.prototype, 'getJobCountByTypes');
+  let isAsked = false;
+  const proxy = await startProxy(environment.config.OPENSEARCH_URL, async ({ path, forward }) => {
+    if (path.includes('_bulk') && !isAsked) {
+      isAsked = true;
+      await requestPublication(queue, files);
+      const before = looks.mock.results.length;
+      await eventually('the command looks', () => looks.mock.results.length > before);
+      await looks.mock.results[before]?.value;
+    }
+    return forward();
+  });
+  const variables = { ...environment.variables, OPENSEARCH_URL: proxy.url };
+  expect(await command(variables, 'publish', '--check', ...filesIn(files))).toMatchObject(BUSY);
+  looks.mockRestore();
+});
+
+test('licenses publish waits if OpenSearch is away when the publication ends, and then reports that it is live', async () => {
+  await startWorker(environment.variables);
+  let dropped = 0;
+  const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    if (!/publications\/_search/.test(request.path) || dropped === 3) return request.forward();
+    dropped += 1;
+    return undefined;
+  });
+  const variables = { ...environment.variables, OPENSEARCH_URL: proxy.url };
+  expect(await command(variables, 'publish', ...filesIn(await day()))).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/Live: publication \w+, dataset of 2026-11-20: 300 rows/),
+  });
+  expect(dropped).toBe(3);
+});
+
+test('licenses publish of the same files twice at the same time is one publication; one of other files is refused', async () => {
+  const worker = await startWorker(environment.variables);
+  const files = await day();
+  worker.child.kill('SIGSTOP');
+  // Two at a time.
+  const publishing = () => publishByCommand(environment.variables, files, '--json');
+  const queue = publishQueue(environment.config);
+  atEndOfTestFile(() => queue.close());
+  const asking = Promise.all([publishing(), publishing()]);
+  await eventually('it is queued', async () => (await queue.getJobCountByTypes('waiting', 'active')) > 0);
+  const other = await publish(FIXTURES, '--json').finally(() => worker.child.kill('SIGCONT'));
+  expect(other.code).toBe(2);
+  expect(JSON.parse(other.stdout)).toMatchObject({ reasons: [expect.stringContaining('is under way')] });
+  const ends = await asking;
+  expect(ends.map(({ code }) => code)).toEqual([0, 0]);
+  // A request after the first one has ended learns that the files are live.
+  const results = ends.map(({ stdout }) => JSON.parse(stdout));
+  expect(new Set(results.map(({ publication, live = publication }) => live)).size).toBe(1);
+  const events = await readEvents(environment.store);
+  expect(events.filter(({ event }) => event === 'loading')).toHaveLength(1);
+});
+
+test('licenses publish of files that the guards refuse exits 2 and prints every reason; forced, they go live; again, they are skipped', async () => {
+  await startWorker(environment.variables);
+  const says = (stderr: unknown) => ({ code: 2, stderr });
+  expect(await publish(FIXTURES, '--date', '2026-11-25')).toMatchObject(
+    says(expect.stringContaining('--date says 2026-11-25')),
+  );
+  const individual = join(environment.folder, 'cut.csv.gz');
+  const packed = gzipSync(await readFile(FIXTURES.individual));
+  await writeFile(individual, packed.subarray(0, packed.length / 2));
+  expect(await publish({ ...FIXTURES, individual })).toMatchObject(
+    says(expect.stringMatching(/^Refused: truncated: cut\.csv\.gz/)),
+  );
+
+  const { code, stderr } = await publish(FIXTURES);
+  expect([code, stderr.trim().split('\n')]).toEqual([
+    2,
+    [
+      'Refused: rejected: 6 of 28 rows were rejected, more than 0.5 % (GUARD_MAX_REJECTED_PERCENT).',
+      expect.stringMatching(/^duplicates: 1 numbers .*\(GUARD_MAX_DUPLICATES\)\.$/),
+      expect.stringMatching(/^unknown_labels: 1 of 28 rows .*\(GUARD_MAX_UNKNOWN_PERCENT\)\.$/),
+      '',
+      expect.stringMatching(/^GUARD +BOARD +COLUMN +BEFORE +NOW +MEASURED +LIMIT +EXAMPLES$/),
+      ...['rejected', 'duplicates', 'unknown_labels'].map((guard) => expect.stringMatching(`^${guard} `)),
+      '',
+      expect.stringMatching(/^Publication +[a-z0-9]+$/),
+      expect.stringMatching(/^All that changes +npx licenses publications diff live --individual /),
+      expect.stringMatching(/--accept rejected --accept duplicates --accept unknown_labels$/),
+    ],
+  ]);
+  const asJson = await publish(FIXTURES, '--json');
+  expect([asJson.code, asJson.stderr]).toEqual([2, '']);
+  const { state, publication, reasons } = JSON.parse(asJson.stdout);
+  const shown = (await run('publications', 'show', publication)).stdout;
+  expect([state, shown]).toEqual(['refused', expect.stringMatching(/^state +refused$/m)]);
+  for (const reason of reasons) expect(shown).toContain(reason);
+  const { stdout: list } = await run('publications');
+  expect(list).toMatch(new RegExp(`^${publication} +refused .* rejected\\b.*\\n.* more\\)$`, 'm'));
+  expect(list).toMatch(/ refused .*truncated$/m);
+  expect(list.split('\n').filter((line) => line.length > 100)).toEqual([]);
+
+  const forced = await publish(FIXTURES, '--force', 'as the test says');
+  expect(forced).toMatchObject({ code: 0, stderr: '' });
+  await expectForced(forced.stdout);
+
+  const skipped = /Skipped: publication \w+ of 2026-11-20 has the same files and is live\.\n$/;
+  expect(await publish(FIXTURES)).toMatchObject({ code: 0, stdout: expect.stringMatching(skipped) });
+  const again = await inJson('publish', ...filesIn(FIXTURES));
+  expect(again).toMatchObject({ state: 'skipped', date: FIXTURES_DATE });
+});
+
+/** Expects what the command has printed, and that the ledger has it all. */
+async function expectForced(stdout: string): Promise<void> {
+  const lines = stdout.trim().split('\n');
+  const at = lines.findIndex((line) => line.startsWith('Live: '));
+  const [, publication = ''] = /^Live: publication (\w+)/.exec(lines[at] ?? '') ?? [];
+  expect(lines.slice(at)).toEqual([
+    expect.stringMatching(/^Live: publication \w+, dataset of 2026-11-20: 28 rows in [\d.]+ s\.$/),
+    expect.stringMatching(/^rows per second +[\d,]+$/),
+    ...['licenses         22', 'endorsements     1', 'rejected         6'],
+    expect.stringMatching(/^Forced past: rejected: 6 of 28 rows/),
+    expect.stringMatching(/^Forced past: duplicates: 1 numbers/),
+    expect.stringMatching(/^Forced past: unknown_labels: /),
+    'The column business.BOARD_ACTION is missing.',
+    ...['', 'not in the catalog:', '  board: Board of Wizardry  1'],
+  ]);
+  const step = new RegExp(
+    `^${publication}: [a-z ]+ \\(step \\d of 9\\)(, \\d+ MB)?(, \\d+ of \\d+)?(, \\d+ %)?(, about .* to the end)?$`,
+  );
+  for (const line of lines.slice(0, at)) expect(line).toMatch(step);
+
+  const rejects = join(environment.folder, 'rejects.csv');
+  const show = ['publications', 'show', publication, '--rejects', rejects];
+  const shown = await run(...show);
+  for (const line of [
+    ...[/^date +2026-11-20$/m, /^forced +as the test says$/m, /^reasons +duplicates: 1 numbers/m],
+    ...[/^ {2}individual +individual\.csv$/m, /^ {2}individual +[0-9a-f]{64}$/m, /^ {2}rows +28$/m],
+    ...[/^ {2}rejected +6$/m, /^ {2}loading +\d/m, /^ {2}Nursing Board +\d+$/m, /^ {2}IN REVIEW +1$/m],
+    ...[/^ {2}board: Board of Wizardry +1$/m, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d E[SD]T +live$/m],
+    /^ {2}rows +6$/m,
+  ])
+    expect(shown.stdout).toMatch(line);
+  const text = await readFile(rejects, 'utf8');
+  expect(text).toMatch(/^FILE,LINE,REASON,ROW\nindividual,19,/);
+  expect((await stat(rejects)).mode & 0o777).toBe(0o600);
+  expect(await inJson(...show)).toMatchObject({
+    summary: { publication, state: 'live', forced: 'as the test says' },
+    events: expect.arrayContaining([expect.objectContaining({ event: 'queued' })]),
+    rejects: { file: rejects, rows: 6 },
+  });
+  expect(await readFile(rejects, 'utf8')).toBe(text);
+  const unknown = { code: 1, stdout: '', stderr: 'The ledger has no publication nothing.\n' };
+  expect(await run('publications', 'show', 'nothing')).toMatchObject(unknown);
+  const list = (await run('publications')).stdout;
+  const [head, first] = list.split('\n');
+  expect(list).toContain('(forced)');
+  expect(head).toMatch(/^PUBLICATION +STATE +DATE +ROWS +REJECTED +CHANGES +TOOK +LAST EVENT +REASONS$/);
+  expect(first).toMatch(/^\w+ +live +2026-11-20 +28 +6 +\d+ +\d+\.\d\ss +2\d{3}-\d\d-\d\d/);
+  expect(first).toContain(publication);
+}

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { execPath } from 'node:process';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { freePort } from '../../scripts/ports.ts';
@@ -11,24 +11,19 @@ import { type ApiClient, apiClient } from '../support/api.ts';
 import { times } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
 import { answer, cut, hang, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
-import { type ReadService, sharedService } from '../support/shared-service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 const WORKBOOK = await readFile(resolve(import.meta.dirname, '../fixtures/lists/roster.xlsx'));
 const ONE = 'license_number\nRN.1\n';
 const NOBODY = `http://127.0.0.1:${await freePort()}`;
 
-let service: ReadService;
-let proxy: WebServer;
+const service = await sharedService();
+let proxy = await proxyOnPort(0);
 let folder: string;
 /** What becomes of each request. */
 let step: ProxyStep;
 let requests: number;
-
-beforeAll(async () => {
-  service = await sharedService();
-  proxy = await proxyOnPort(0);
-});
 
 function proxyOnPort(port: number): Promise<WebServer> {
   const { PORT } = service.environment.config;
@@ -112,24 +107,22 @@ describe('licenses lookup', () => {
   });
 });
 
-describe('licenses status', () => {
-  const publication = { id: 'mw1', date: '2026-11-20', age_in_days: 1, freshness: 'fresh', sample: false };
-  const status = { service_version: '0', licenses_by_board: {}, last_runs: null };
+const publication = { id: 'mw1', date: '2026-11-20', age_in_days: 1, freshness: 'fresh', sample: false };
+const status = { service_version: '0', licenses_by_board: {}, last_runs: null };
 
-  test('says how old the data is', async () => {
-    expect((await run(['status'], { key: '' })).stdout).toMatch(
-      /^service .*\nlive +\w+\nfreshness +(fresh|late|stale)\nsample +false\ndate +2026-11-20\nage in days +\d+\n/,
-    );
-  });
+test('licenses status says how old the data is', async () => {
+  expect((await run(['status'], { key: '' })).stdout).toMatch(
+    /^service .*\nlive +\w+\nfreshness +(fresh|late|stale)\nsample +false\ndate +2026-11-20\nage in days +\d+\n/,
+  );
+});
 
-  test.each([
-    ['fresh', publication, 0, /^freshness +fresh$/m],
-    ['late', { ...publication, freshness: 'late' }, 2, /^freshness +late$/m],
-    ['nothing published', null, 2, /nothing is known to be published/],
-  ])('of %s exits as a script needs it', async (_what, publication, code, says) => {
-    step = answer(200, JSON.stringify({ ...status, publication }));
-    expect(await run(['status'])).toMatchObject({ code, stdout: expect.stringMatching(says) });
-  });
+test.each([
+  ['fresh', publication, 0, /^freshness +fresh$/m],
+  ['late', { ...publication, freshness: 'late' }, 2, /^freshness +late$/m],
+  ['nothing published', null, 2, /nothing is known to be published/],
+])('licenses status of %s exits as a script needs it', async (_what, publication, code, says) => {
+  step = answer(200, JSON.stringify({ ...status, publication }));
+  expect(await run(['status'])).toMatchObject({ code, stdout: expect.stringMatching(says) });
 });
 
 test('licenses boards lists each by its code, with what the service has of it', async () => {
@@ -434,145 +427,143 @@ describe('licenses verify', () => {
   });
 });
 
-describe('licenses watch', () => {
-  async function watch(roster: string, key = service.rest.key, ...more: string[]): Promise<CommandResult> {
-    const path = join(folder, 'roster.csv');
-    await writeFile(path, roster);
-    return run(['watch', path, '--board', 'Nursing Board', ...more], { key });
-  }
+async function watch(roster: string, key = service.rest.key, ...more: string[]): Promise<CommandResult> {
+  const path = join(folder, 'roster.csv');
+  await writeFile(path, roster);
+  return run(['watch', path, '--board', 'Nursing Board', ...more], { key });
+}
 
-  const summedUp = (added: number, watched: number, invalid = 0) =>
-    `${added} added, ${watched} watched already, 0 not found, ${invalid} invalid.\n`;
+const summedUp = (added: number, watched: number, invalid = 0) =>
+  `${added} added, ${watched} watched already, 0 not found, ${invalid} invalid.\n`;
 
-  const listed = z.object({
-    subscriptions: z.array(z.object({ license_number: z.string(), reference: z.string().nullable() })),
-  });
+const listed = z.object({
+  subscriptions: z.array(z.object({ license_number: z.string(), reference: z.string().nullable() })),
+});
 
-  /** What an account watches. */
-  async function watched(rest: ApiClient) {
-    const { body } = await rest.get('/api/v1/subscriptions?limit=1000');
-    const { subscriptions } = listed.parse(body);
-    return subscriptions.map(({ license_number, reference }) => [license_number, reference]).toSorted();
-  }
+/** What an account watches. */
+async function watched(rest: ApiClient) {
+  const { body } = await rest.get('/api/v1/subscriptions?limit=1000');
+  const { subscriptions } = listed.parse(body);
+  return subscriptions.map(({ license_number, reference }) => [license_number, reference]).toSorted();
+}
 
-  test('watches what is not watched yet, and says which rows were not found or invalid', async () => {
-    const roster = [
-      'Name,License Number,Reference,Board',
-      'Ada,rn 700001,E-1,',
-      'Bo,,E-2,',
-      'Cy,RN.70001,E-3,',
-      'Di,RN.700002,,Wizards',
-      'Ed,RN.700002,E-5,Nursing Board',
-      'Fy,RN.700001,E-6,,one too many',
-      'Gu,RN-700001,E-7,',
-      `Ha,RN.700001,${'x'.repeat(101)},`,
-    ].join('\n');
-    const rest = await apiClient(service.environment, 'Of this test');
-    const { code, stdout } = await watch(roster, rest.key);
-    expect(stdout.trimEnd().split('\n')).toEqual([
-      'Row 3: The row has no license_number.',
-      expect.stringMatching(
-        /^Row 4: No license with the number "RN\.70001" is in the State's dataset of 2026-11-20.*RN\.700001/,
-      ),
-      expect.stringMatching(/^Row 5: No board is called “Wizards”/),
-      expect.stringMatching(/^Row 7: The row has 5 cells, but the header row has 4/),
-      'Row 9: reference must have at most 100 characters.',
-      '2 added, 1 watched already, 1 not found, 4 invalid.',
+test('licenses watch watches what is not watched yet, and says which rows were not found or invalid', async () => {
+  const roster = [
+    'Name,License Number,Reference,Board',
+    'Ada,rn 700001,E-1,',
+    'Bo,,E-2,',
+    'Cy,RN.70001,E-3,',
+    'Di,RN.700002,,Wizards',
+    'Ed,RN.700002,E-5,Nursing Board',
+    'Fy,RN.700001,E-6,,one too many',
+    'Gu,RN-700001,E-7,',
+    `Ha,RN.700001,${'x'.repeat(101)},`,
+  ].join('\n');
+  const rest = await apiClient(service.environment, 'Of this test');
+  const { code, stdout } = await watch(roster, rest.key);
+  expect(stdout.trimEnd().split('\n')).toEqual([
+    'Row 3: The row has no license_number.',
+    expect.stringMatching(
+      /^Row 4: No license with the number "RN\.70001" is in the State's dataset of 2026-11-20.*RN\.700001/,
+    ),
+    expect.stringMatching(/^Row 5: No board is called “Wizards”/),
+    expect.stringMatching(/^Row 7: The row has 5 cells, but the header row has 4/),
+    'Row 9: reference must have at most 100 characters.',
+    '2 added, 1 watched already, 1 not found, 4 invalid.',
+  ]);
+  expect(code).toBe(2);
+  const all = [
+    ['RN.700001', 'E-1'],
+    ['RN.700002', 'E-5'],
+  ];
+  expect(await watched(rest)).toEqual(all);
+
+  // Again, it does nothing.
+  const again = await watch('license_number;reference\nRN.700001;"a;b"\n', rest.key);
+  expect(again).toMatchObject({ code: 0, stdout: summedUp(0, 1) });
+  expect(await watched(rest)).toEqual(all);
+});
+
+test('licenses watch --proof leaves the file as it was until all proofs are there', async () => {
+  const file = join(folder, 'proofs.jose');
+  await writeFile(file, 'earlier proofs');
+  const license = { board: 'Nursing Board', license_number: 'RN.1', reference: null, in_dataset: true };
+  const subscriptions = ['sub_1', 'sub_2'].map((subscription_id) => ({ subscription_id, ...license }));
+  const refuse = answer(400, '{"detail": "There is no proof."}');
+  const proofs = (second: ProxyStep): ProxyStep => {
+    const steps = new Map([
+      ['/api/v1/subscriptions/sub_1/proof', answer(200, 'a.b.c')],
+      ['/api/v1/subscriptions/sub_2/proof', second],
     ]);
-    expect(code).toBe(2);
-    const all = [
-      ['RN.700001', 'E-1'],
-      ['RN.700002', 'E-5'],
-    ];
-    expect(await watched(rest)).toEqual(all);
+    const list = answer(200, JSON.stringify({ next: null, subscriptions }));
+    return (request) => (steps.get(request.path) ?? list)(request);
+  };
+  step = proofs(refuse);
+  expect(await run(['watch', '--proof', file])).toMatchObject({ code: 1, stderr: 'There is no proof.\n' });
+  expect(await readFile(file, 'utf8')).toBe('earlier proofs');
+  expect(await readdir(folder)).toEqual(['proofs.jose']);
+  step = proofs(answer(200, 'd.e.f'));
+  const all = { code: 0, stdout: `2 proofs in ${file}.\n` };
+  expect(await run(['watch', '--proof', file])).toMatchObject(all);
+  expect(await readFile(file, 'utf8')).toBe('a.b.c\nd.e.f\n');
+});
 
-    // Again, it does nothing.
-    const again = await watch('license_number;reference\nRN.700001;"a;b"\n', rest.key);
-    expect(again).toMatchObject({ code: 0, stdout: summedUp(0, 1) });
-    expect(await watched(rest)).toEqual(all);
+test('licenses watch of a file without numbers says why', async () => {
+  expect(await watch('last_name\nSmith\n')).toMatchObject({
+    ...{ code: 1, stdout: '' },
+    stderr: expect.stringMatching(/must name a column license_number/),
   });
+});
 
-  test('--proof leaves the file as it was until all proofs are there', async () => {
-    const file = join(folder, 'proofs.jose');
-    await writeFile(file, 'earlier proofs');
-    const license = { board: 'Nursing Board', license_number: 'RN.1', reference: null, in_dataset: true };
-    const subscriptions = ['sub_1', 'sub_2'].map((subscription_id) => ({ subscription_id, ...license }));
-    const refuse = answer(400, '{"detail": "There is no proof."}');
-    const proofs = (second: ProxyStep): ProxyStep => {
-      const steps = new Map([
-        ['/api/v1/subscriptions/sub_1/proof', answer(200, 'a.b.c')],
-        ['/api/v1/subscriptions/sub_2/proof', second],
-      ]);
-      const list = answer(200, JSON.stringify({ next: null, subscriptions }));
-      return (request) => (steps.get(request.path) ?? list)(request);
-    };
-    step = proofs(refuse);
-    expect(await run(['watch', '--proof', file])).toMatchObject({ code: 1, stderr: 'There is no proof.\n' });
-    expect(await readFile(file, 'utf8')).toBe('earlier proofs');
-    expect(await readdir(folder)).toEqual(['proofs.jose']);
-    step = proofs(answer(200, 'd.e.f'));
-    const all = { code: 0, stdout: `2 proofs in ${file}.\n` };
-    expect(await run(['watch', '--proof', file])).toMatchObject(all);
-    expect(await readFile(file, 'utf8')).toBe('a.b.c\nd.e.f\n');
-  });
+test('licenses watch sends nothing for rows without a number', async () => {
+  const { code, stdout } = await watch('license_number,reference\n,E-1\n,E-2\n');
+  expect([code, requests]).toEqual([2, 0]);
+  expect(stdout).toContain(summedUp(0, 0, 2));
+});
 
-  test('of a file without numbers says why', async () => {
-    expect(await watch('last_name\nSmith\n')).toMatchObject({
-      ...{ code: 1, stdout: '' },
-      stderr: expect.stringMatching(/must name a column license_number/),
-    });
-  });
+test('licenses watch --sync makes the list equal to the roster, and removes nothing if a row could not be read', async () => {
+  const rest = await apiClient(service.environment, 'Synchronized');
+  const numbers = async () => (await watched(rest)).map(([number]) => number);
+  const sync = (rows: readonly string[], ...more: string[]) =>
+    watch(['License Number,Reference', ...rows].join('\n'), rest.key, '--sync', ...more);
+  await sync(['RN.700001,E-1', 'RN.700002,E-2'], '--yes');
+  expect(await numbers()).toEqual(['RN.700001', 'RN.700002']);
 
-  test('sends nothing for rows without a number', async () => {
-    const { code, stdout } = await watch('license_number,reference\n,E-1\n,E-2\n');
-    expect([code, requests]).toEqual([2, 0]);
-    expect(stdout).toContain(summedUp(0, 0, 2));
-  });
+  const unread = await sync(['RN.700003,E-3', 'RN.799999,E-9'], '--yes');
+  expect(unread.stdout).toContain('1 to add, 0 to keep, 2 to remove.');
+  expect(unread.stdout).toContain('Nothing is removed, because 1 rows could not be read.');
+  expect([unread.code, await numbers()]).toEqual([2, ['RN.700001', 'RN.700002', 'RN.700003']]);
 
-  test('--sync makes the list equal to the roster, and removes nothing if a row could not be read', async () => {
-    const rest = await apiClient(service.environment, 'Synchronized');
-    const numbers = async () => (await watched(rest)).map(([number]) => number);
-    const sync = (rows: readonly string[], ...more: string[]) =>
-      watch(['License Number,Reference', ...rows].join('\n'), rest.key, '--sync', ...more);
-    await sync(['RN.700001,E-1', 'RN.700002,E-2'], '--yes');
-    expect(await numbers()).toEqual(['RN.700001', 'RN.700002']);
+  const asked = await sync(['rn 700001,E-1']);
+  expect([asked.code, asked.stderr]).toEqual([1, expect.stringMatching(/send --yes\.\n$/)]);
+  expect(asked.stdout).toContain('  remove RN.700002, Nursing Board, E-2');
+  expect(await numbers()).toHaveLength(3);
 
-    const unread = await sync(['RN.700003,E-3', 'RN.799999,E-9'], '--yes');
-    expect(unread.stdout).toContain('1 to add, 0 to keep, 2 to remove.');
-    expect(unread.stdout).toContain('Nothing is removed, because 1 rows could not be read.');
-    expect([unread.code, await numbers()]).toEqual([2, ['RN.700001', 'RN.700002', 'RN.700003']]);
+  // The State no longer lists one that is watched: it is still named. The list comes in several pages.
+  step = async ({ path, body, forward }) => {
+    if (path.endsWith('/lookup/batch')) return forward({ body: body.replace('rn 700002', 'RN.799999') });
+    if (!/subscriptions\?limit=1000&after=/.test(path)) return forward();
+    const { status, text } = await rest.get(path.replace('limit=1000', 'limit=1'));
+    const isGone = text.includes('"RN.700002"');
+    return { status, body: isGone ? text.replace('"in_dataset":true', '"in_dataset":false') : text };
+  };
+  const elsewhere = 'License Number,Board\nRN.700001,\nrn 700002,Board of Pharmacy\n';
+  const unknown = await watch(elsewhere, rest.key, '--sync', '--yes');
+  expect(unknown.stdout).toContain('Nothing is removed, because 1 rows could not be read.');
+  const kept = await sync(['RN.700001,E-1', 'rn 700002,E-2'], '--yes');
+  expect(kept.stdout).toContain('0 to add, 2 to keep, 1 to remove.');
+  expect(await numbers()).toEqual(['RN.700001', 'RN.700002']);
 
-    const asked = await sync(['rn 700001,E-1']);
-    expect([asked.code, asked.stderr]).toEqual([1, expect.stringMatching(/send --yes\.\n$/)]);
-    expect(asked.stdout).toContain('  remove RN.700002, Nursing Board, E-2');
-    expect(await numbers()).toHaveLength(3);
-
-    // The State no longer lists one that is watched: it is still named. The list comes in several pages.
-    step = async ({ path, body, forward }) => {
-      if (path.endsWith('/lookup/batch')) return forward({ body: body.replace('rn 700002', 'RN.799999') });
-      if (!/subscriptions\?limit=1000&after=/.test(path)) return forward();
-      const { status, text } = await rest.get(path.replace('limit=1000', 'limit=1'));
-      const isGone = text.includes('"RN.700002"');
-      return { status, body: isGone ? text.replace('"in_dataset":true', '"in_dataset":false') : text };
-    };
-    const elsewhere = 'License Number,Board\nRN.700001,\nrn 700002,Board of Pharmacy\n';
-    const unknown = await watch(elsewhere, rest.key, '--sync', '--yes');
-    expect(unknown.stdout).toContain('Nothing is removed, because 1 rows could not be read.');
-    const kept = await sync(['RN.700001,E-1', 'rn 700002,E-2'], '--yes');
-    expect(kept.stdout).toContain('0 to add, 2 to keep, 1 to remove.');
-    expect(await numbers()).toEqual(['RN.700001', 'RN.700002']);
-
-    // Another command has removed it meanwhile.
-    step = async (request) => {
-      if (request.method === 'DELETE') await request.forward();
-      return request.forward();
-    };
-    expect((await sync(['rn 700001,E-1'], '--yes')).code).toBe(0);
-    expect(await numbers()).toEqual(['RN.700001']);
-    step = pass;
-    const none = await sync([], '--yes');
-    expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/^The roster has no rows below/)]);
-    expect(await numbers()).toEqual(['RN.700001']);
-    expect((await sync(['RN.700001,E-1'])).stdout).toContain('0 to add, 1 to keep, 0 to remove.');
-  });
+  // Another command has removed it meanwhile.
+  step = async (request) => {
+    if (request.method === 'DELETE') await request.forward();
+    return request.forward();
+  };
+  expect((await sync(['rn 700001,E-1'], '--yes')).code).toBe(0);
+  expect(await numbers()).toEqual(['RN.700001']);
+  step = pass;
+  const none = await sync([], '--yes');
+  expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/^The roster has no rows below/)]);
+  expect(await numbers()).toEqual(['RN.700001']);
+  expect((await sync(['RN.700001,E-1'])).stdout).toContain('0 to add, 1 to keep, 0 to remove.');
 });

@@ -292,44 +292,42 @@ describe('of a board with few businesses and endorsements', () => {
   });
 });
 
-describe('a renewal', () => {
-  const RENEWAL = 'Active In Renewal';
-  /** The day on which licenses of a board, and an endorsement of each, are in renewal, or are not. */
-  const dayOfRenewal = (board: string, isOpen: boolean, expires: string) =>
-    BEFORE.map((each) => {
-      if (each.board !== board || each.raw_status !== 'Active') return each;
-      const endorsement = {
-        'Endorsement Number 1': 'X.1',
-        'Endorsement Expiration Date 1': expires,
-        ...(isOpen && { 'Endorsement Sub Status 1': RENEWAL }),
-      };
-      const license = { ...each, extra_data: { ...each.extra_data, ...endorsement } };
-      return withStatus(license, 'Active', isOpen ? RENEWAL : null);
-    });
-
-  test.each(NAMES)('of %s that opens or closes is not refused, nor that of its endorsements', (board) => {
-    const open = dayOfRenewal(board, true, '2026-10-31');
-    expect(refused(open, dayOfRenewal(board, false, '2026-10-31'))).toEqual([]);
-    expect(refused(dayOfRenewal(board, false, '2028-10-31'), open)).toEqual([]);
-  });
-
-  test('that moves every expiry date by a year is not refused, with some corrections beside it', () => {
-    const before = atBoard('Medical Board', (each, at) => ({
-      ...each,
-      expiry_date: `20${10 + (at % 15)}-12-31`,
-    }));
-    const now = atBoard('Medical Board', (each, at) => later(each, at % 50 === 0 ? -1 : 1), before);
-    expect(refused(now, before)).toEqual([]);
-  });
-
-  test('that opens for some while it closes for as many others is not refused', () => {
-    const doctors = ofBoard('Medical Board').filter((each) => each.raw_status === 'Active');
-    const inRenewal = (first: number) => {
-      const some = new Set(doctors.slice(first, first + 60));
-      return BEFORE.map((each) => (some.has(each) ? withStatus(each, 'Active', RENEWAL) : each));
+const RENEWAL = 'Active In Renewal';
+/** The day on which licenses of a board, and an endorsement of each, are in renewal, or are not. */
+const dayOfRenewal = (board: string, isOpen: boolean, expires: string) =>
+  BEFORE.map((each) => {
+    if (each.board !== board || each.raw_status !== 'Active') return each;
+    const endorsement = {
+      'Endorsement Number 1': 'X.1',
+      'Endorsement Expiration Date 1': expires,
+      ...(isOpen && { 'Endorsement Sub Status 1': RENEWAL }),
     };
-    expect(refused(inRenewal(60), inRenewal(0))).toEqual([]);
+    const license = { ...each, extra_data: { ...each.extra_data, ...endorsement } };
+    return withStatus(license, 'Active', isOpen ? RENEWAL : null);
   });
+
+test.each(NAMES)('a renewal of %s that opens or closes is not refused, nor its endorsements', (board) => {
+  const open = dayOfRenewal(board, true, '2026-10-31');
+  expect(refused(open, dayOfRenewal(board, false, '2026-10-31'))).toEqual([]);
+  expect(refused(dayOfRenewal(board, false, '2028-10-31'), open)).toEqual([]);
+});
+
+test('a renewal that moves every expiry date by a year is not refused, with some corrections beside it', () => {
+  const before = atBoard('Medical Board', (each, at) => ({
+    ...each,
+    expiry_date: `20${10 + (at % 15)}-12-31`,
+  }));
+  const now = atBoard('Medical Board', (each, at) => later(each, at % 50 === 0 ? -1 : 1), before);
+  expect(refused(now, before)).toEqual([]);
+});
+
+test('a renewal that opens for some while it closes for as many others is not refused', () => {
+  const doctors = ofBoard('Medical Board').filter((each) => each.raw_status === 'Active');
+  const inRenewal = (first: number) => {
+    const some = new Set(doctors.slice(first, first + 60));
+    return BEFORE.map((each) => (some.has(each) ? withStatus(each, 'Active', RENEWAL) : each));
+  };
+  expect(refused(inRenewal(60), inRenewal(0))).toEqual([]);
 });
 
 test.each(['LICENSEE_NAME', 'PARCEL_CITY'] as const)('examples of %s are numbers alone', (column) => {
@@ -347,29 +345,25 @@ test.each<[string, string | null, string[]]>([
   expect(refused(now, before)).toEqual(refusing);
 });
 
-describe('licenses that look better', () => {
-  test.each<[number, string[]]>([
-    [0.1, []],
-    [0.12, ['status_improved:STATUS']],
-  ])('a share of %d of those that were not Active become Active', (share, refusing) => {
-    const others = ofBoard('Nursing Board').filter((each) => each.status !== 'ACTIVE');
-    const improved = new Set(others.slice(0, Math.floor(share * others.length)));
-    expect(refused(BEFORE.map((each, at) => (improved.has(each) ? active(each, at) : each)))).toEqual(
-      refusing,
-    );
-  });
+test.each<[number, string[]]>([
+  [0.1, []],
+  [0.12, ['status_improved:STATUS']],
+])('a share of %d of those that were not Active become Active', (share, refusing) => {
+  const others = ofBoard('Nursing Board').filter((each) => each.status !== 'ACTIVE');
+  const improved = new Set(others.slice(0, Math.floor(share * others.length)));
+  expect(refused(BEFORE.map((each, at) => (improved.has(each) ? active(each, at) : each)))).toEqual(refusing);
+});
 
-  test.each<[ColumnName, string, number, string[]]>([
-    ['BOARD_ACTION', 'Yes', 2, ['status_improved:BOARD_ACTION']],
-    ['BOARD_ACTION', 'Yes', 6, []],
-    ['SUB_STATUS', 'Suspended', 2, []],
-  ])('one loses its %s of %s, of %d', (column, value, of, refusing) => {
-    const plain = licensesOf('Medical Board', 200, next).map((each) =>
-      withStatus(COLUMNS.BOARD_ACTION.set(each, 'No'), 'Closed', null),
-    );
-    const before = plain.map((each, at) => (at < of ? COLUMNS[column].set(each, value) : each));
-    expect(refused([...plain.slice(0, 1), ...before.slice(1)], before)).toEqual(refusing);
-  });
+test.each<[ColumnName, string, number, string[]]>([
+  ['BOARD_ACTION', 'Yes', 2, ['status_improved:BOARD_ACTION']],
+  ['BOARD_ACTION', 'Yes', 6, []],
+  ['SUB_STATUS', 'Suspended', 2, []],
+])('licenses that look better: one loses its %s of %s, of %d', (column, value, of, refusing) => {
+  const plain = licensesOf('Medical Board', 200, next).map((each) =>
+    withStatus(COLUMNS.BOARD_ACTION.set(each, 'No'), 'Closed', null),
+  );
+  const before = plain.map((each, at) => (at < of ? COLUMNS[column].set(each, value) : each));
+  expect(refused([...plain.slice(0, 1), ...before.slice(1)], before)).toEqual(refusing);
 });
 
 test('what is over its limit by less than is shown is refused, too', () => {
@@ -384,55 +378,51 @@ test('what is over its limit by less than is shown is refused, too', () => {
   expect(refused(days[0] ?? [], days[1], { settings })).toEqual(['status_improved:STATUS']);
 });
 
-describe('boards', () => {
-  const doctors = ofBoard('Medical Board');
-  const added = licensesOf('Medical Board', 201, next).map((each, at) => ({
-    ...each,
-    license_number: `NEW.${at}`,
-  }));
-  test.each([
-    ['lose 200 of 400', [...NOT_MEDICAL, ...doctors.slice(200)], []],
-    ['lose 220 of 400', [...NOT_MEDICAL, ...doctors.slice(220)], ['board_changed']],
-    ['have 200 new ones beside 400', [...BEFORE, ...added.slice(1)], []],
-    ['have 201 new ones beside 400', [...BEFORE, ...added], ['board_changed']],
-  ])('that %s', (_what, now, refusing) => {
-    expect(refused(now)).toEqual(refusing);
-  });
-
-  test('that lose licenses have a column judged in those that stay', () => {
-    const now = doctors.slice(180).map((each, at) => (at < 130 ? { ...each, license_type: 'Other' } : each));
-    expect(refused([...NOT_MEDICAL, ...now])).toEqual(['column_changed:TYPE']);
-  });
-
-  test('of fewer than 20 licenses are judged together', () => {
-    const small = ['Dental Board', 'Board of Pharmacy'].flatMap((each) => licensesOf(each, 12, next));
-    const before = [...BEFORE, ...small];
-    const changed = (boards: readonly string[]) =>
-      before.map((each) => (boards.includes(each.board) ? { ...each, license_type: 'Other' } : each));
-    const one = changed(['Board of Pharmacy']);
-    expect(refused(one, before)).toEqual([]);
-    const both = judged(changed(['Dental Board', 'Board of Pharmacy']), before);
-    expect(both).toMatchObject({ refusing: ['column_changed:TYPE'], boards: ['Boards under 20 licenses'] });
-    for (const GUARD_SMALL_BOARD of ['0', '12'])
-      expect(refused(one, before, { settings: { GUARD_SMALL_BOARD } })).toEqual(['column_changed:TYPE']);
-  });
+const doctors = ofBoard('Medical Board');
+const added = licensesOf('Medical Board', 201, next).map((each, at) => ({
+  ...each,
+  license_number: `NEW.${at}`,
+}));
+test.each([
+  ['lose 200 of 400', [...NOT_MEDICAL, ...doctors.slice(200)], []],
+  ['lose 220 of 400', [...NOT_MEDICAL, ...doctors.slice(220)], ['board_changed']],
+  ['have 200 new ones beside 400', [...BEFORE, ...added.slice(1)], []],
+  ['have 201 new ones beside 400', [...BEFORE, ...added], ['board_changed']],
+])('boards that %s', (_what, now, refusing) => {
+  expect(refused(now)).toEqual(refusing);
 });
 
-describe('a version that reads the same rows otherwise', () => {
-  const oneIn = (count: number) =>
-    BEFORE.map((each, at) => (at % count === 0 ? { ...each, county: null } : each));
-  const causeOf = () => 'release' as const;
+test('boards that lose licenses have a column judged in those that stay', () => {
+  const now = doctors.slice(180).map((each, at) => (at < 130 ? { ...each, license_type: 'Other' } : each));
+  expect(refused([...NOT_MEDICAL, ...now])).toEqual(['column_changed:TYPE']);
+});
 
-  test('is refused if it does so in more than 1 %, and by that guard alone', () => {
-    expect(refused(oneIn(50), BEFORE, { causeOf })).toEqual(['release_changes']);
-    expect(refused(oneIn(200), BEFORE, { causeOf })).toEqual([]);
-  });
+test('boards of fewer than 20 licenses are judged together', () => {
+  const small = ['Dental Board', 'Board of Pharmacy'].flatMap((each) => licensesOf(each, 12, next));
+  const before = [...BEFORE, ...small];
+  const changed = (boards: readonly string[]) =>
+    before.map((each) => (boards.includes(each.board) ? { ...each, license_type: 'Other' } : each));
+  const one = changed(['Board of Pharmacy']);
+  expect(refused(one, before)).toEqual([]);
+  const both = judged(changed(['Dental Board', 'Board of Pharmacy']), before);
+  expect(both).toMatchObject({ refusing: ['column_changed:TYPE'], boards: ['Boards under 20 licenses'] });
+  for (const GUARD_SMALL_BOARD of ['0', '12'])
+    expect(refused(one, before, { settings: { GUARD_SMALL_BOARD } })).toEqual(['column_changed:TYPE']);
+});
 
-  test('is not counted in licenses whose row is another', () => {
-    const now = atBoard('Nursing Board', (each) => ({ ...each, source_row: 'individual:1:1' }), oneIn(60));
-    const causeOf = ({ board }: License) => (board === 'Nursing Board' ? 'data' : 'release');
-    expect(refused(now, BEFORE, { causeOf })).toEqual(['release_changes']);
-  });
+const oneIn = (count: number) =>
+  BEFORE.map((each, at) => (at % count === 0 ? { ...each, county: null } : each));
+const causeOf = () => 'release' as const;
+
+test('a version that reads the same rows otherwise is refused if it does so in more than 1 %, and by that guard alone', () => {
+  expect(refused(oneIn(50), BEFORE, { causeOf })).toEqual(['release_changes']);
+  expect(refused(oneIn(200), BEFORE, { causeOf })).toEqual([]);
+});
+
+test('a version that reads the same rows otherwise is not counted in licenses whose row is another', () => {
+  const now = atBoard('Nursing Board', (each) => ({ ...each, source_row: 'individual:1:1' }), oneIn(60));
+  const causeOf = ({ board }: License) => (board === 'Nursing Board' ? 'data' : 'release');
+  expect(refused(now, BEFORE, { causeOf })).toEqual(['release_changes']);
 });
 
 test('licenses whose rows can not be read count in no guard of changes', () => {

@@ -10,37 +10,35 @@ import {
 import mistypedBoards from '../fixtures/mistyped-boards.json' with { type: 'json' };
 import { boardOfCode } from '../support/boards.ts';
 
-describe('the catalog of boards', () => {
-  test('has 24 boards, each with its own name and code', () => {
-    expect([BOARDS.length, new Set(BOARDS.map(({ name }) => name)).size]).toEqual([24, 24]);
-    expect(new Set(BOARDS.map(({ code }) => code)).size).toBe(24);
-  });
+test('the catalog of boards has 24 boards, each with its own name and code', () => {
+  expect([BOARDS.length, new Set(BOARDS.map(({ name }) => name)).size]).toEqual([24, 24]);
+  expect(new Set(BOARDS.map(({ code }) => code)).size).toBe(24);
+});
 
-  test('maps each name and each alias to its board', () => {
-    for (const board of BOARDS)
-      for (const label of [board.name, ...board.aliases]) expect(boardByLabel(label)).toBe(board);
-  });
+test('the catalog of boards maps each name and each alias to its board', () => {
+  for (const board of BOARDS)
+    for (const label of [board.name, ...board.aliases]) expect(boardByLabel(label)).toBe(board);
+});
 
-  test('has no license type of a board twice', () => {
-    for (const { license_types: types } of BOARDS) {
-      const names = types.map(({ name }) => name);
-      expect(names).toEqual([...new Set(names)]);
-    }
-  });
+test('the catalog of boards has no license type of a board twice', () => {
+  for (const { license_types: types } of BOARDS) {
+    const names = types.map(({ name }) => name);
+    expect(names).toEqual([...new Set(names)]);
+  }
+});
 
-  test('lets only types of the same board that are no endorsements themselves be endorsed', () => {
-    const endorsements = BOARDS.flatMap((board) =>
-      board.license_types.flatMap((type) => (type.endorses === undefined ? [] : [{ board, ...type }])),
-    );
-    expect(endorsements.map(({ prefix }) => prefix)).toEqual([
-      ...'APRN.CNP. APRN.CNS. APRN.CNM. APRN.CRNA. ACUP-'.split(' '),
-    ]);
-    for (const { board, endorses } of endorsements) {
-      const endorsed = board.license_types.find(({ name }) => name === endorses);
-      expect(endorsed).toBeDefined();
-      expect(endorsed?.endorses).toBeUndefined();
-    }
-  });
+test('the catalog of boards lets only types of the same board that are no endorsements themselves be endorsed', () => {
+  const endorsements = BOARDS.flatMap((board) =>
+    board.license_types.flatMap((type) => (type.endorses === undefined ? [] : [{ board, ...type }])),
+  );
+  expect(endorsements.map(({ prefix }) => prefix)).toEqual([
+    ...'APRN.CNP. APRN.CNS. APRN.CNM. APRN.CRNA. ACUP-'.split(' '),
+  ]);
+  for (const { board, endorses } of endorsements) {
+    const endorsed = board.license_types.find(({ name }) => name === endorses);
+    expect(endorsed).toBeDefined();
+    expect(endorsed?.endorses).toBeUndefined();
+  }
 });
 
 test('the board of a name is found by exactly its name, and by no other text', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { recordSentences } from '../../src/answers/words.ts';
 import type { StandingFields } from '../../src/licenses/standing.ts';
 import {
@@ -85,42 +85,40 @@ test('the cautions are in a fixed order, name_mismatch first', () => {
   expect(sentencesOf(all, false)).toHaveLength(expected.length);
 });
 
-describe('the notes', () => {
-  /** With an endorsement: `Status=Active; Board Action=Yes`. */
-  const endorsed = (fields: string, number = 'APRN.CNP.1') => {
-    const labels = [...(number === '' ? [] : [`Number=${number}`]), ...fields.split('; ')]
-      .map((each) => each.split('='))
-      .map(([label, text]) => [`Endorsement ${label} 1`, text]);
-    return license({ extra_data: Object.fromEntries(labels) });
-  };
-  test.each<[string, StandingFields, string]>([
-    ['an active license', license(), ''],
-    ['one that expires today', license({ expiry_date: TODAY }), 'expires_soon'],
-    ['one that expires in 30 days', license({ expiry_date: '2026-12-21' }), 'expires_soon'],
-    ['one that expires in 31 days', license({ expiry_date: '2026-12-22' }), ''],
-    ['one that expired yesterday', license(PAST), ''],
-    ['an inactive one that expires tomorrow', raw('Inactive', { expiry_date: '2026-11-22' }), ''],
-    ['an active endorsement', endorsed('Status=Active'), ''],
-    ['a lapsed endorsement', endorsed('Status=Inactive'), 'endorsement'],
-    ['an endorsement without a status', endorsed('Type=CNP'), 'endorsement'],
-    ['one that expired yesterday', endorsed('Status=Active; Expiration Date=2026-11-20'), 'endorsement'],
-    ['an active one that expires today', endorsed(`Status=Active; Expiration Date=${TODAY}`), ''],
-    ['one with a board action', endorsed('Status=Active; Board Action=Yes'), 'endorsement'],
-    ['a suspended one without a number', endorsed('Status=Active; Sub Status=Suspended', ''), 'endorsement'],
-  ])('of %s', (_which, each, expected) => {
-    expect(notesOf(each, TODAY).join(' ')).toBe(expected);
-  });
+/** With an endorsement: `Status=Active; Board Action=Yes`. */
+const endorsed = (fields: string, number = 'APRN.CNP.1') => {
+  const labels = [...(number === '' ? [] : [`Number=${number}`]), ...fields.split('; ')]
+    .map((each) => each.split('='))
+    .map(([label, text]) => [`Endorsement ${label} 1`, text]);
+  return license({ extra_data: Object.fromEntries(labels) });
+};
+test.each<[string, StandingFields, string]>([
+  ['an active license', license(), ''],
+  ['one that expires today', license({ expiry_date: TODAY }), 'expires_soon'],
+  ['one that expires in 30 days', license({ expiry_date: '2026-12-21' }), 'expires_soon'],
+  ['one that expires in 31 days', license({ expiry_date: '2026-12-22' }), ''],
+  ['one that expired yesterday', license(PAST), ''],
+  ['an inactive one that expires tomorrow', raw('Inactive', { expiry_date: '2026-11-22' }), ''],
+  ['an active endorsement', endorsed('Status=Active'), ''],
+  ['a lapsed endorsement', endorsed('Status=Inactive'), 'endorsement'],
+  ['an endorsement without a status', endorsed('Type=CNP'), 'endorsement'],
+  ['one that expired yesterday', endorsed('Status=Active; Expiration Date=2026-11-20'), 'endorsement'],
+  ['an active one that expires today', endorsed(`Status=Active; Expiration Date=${TODAY}`), ''],
+  ['one with a board action', endorsed('Status=Active; Board Action=Yes'), 'endorsement'],
+  ['a suspended one without a number', endorsed('Status=Active; Sub Status=Suspended', ''), 'endorsement'],
+])('the notes of %s', (_which, each, expected) => {
+  expect(notesOf(each, TODAY).join(' ')).toBe(expected);
+});
 
-  test('are told in words', () => {
-    const each = { ...endorsed('Status=Inactive; Sub Status=Lapsed'), expiry_date: '2026-12-01' };
-    expect(notesOf(each, TODAY)).toEqual(NOTES);
-    expect(sentencesOf(each)).toEqual([
-      'It expires on 2026-12-01, in 10 days.',
-      'Look at its endorsements, too: APRN.CNP.1: Inactive - Lapsed.',
-    ]);
-    const days = ['2026-11-21', '2026-11-22'].map((expiry_date) => sentencesOf(license({ expiry_date }))[0]);
-    expect(days).toEqual(['It expires on 2026-11-21, today.', 'It expires on 2026-11-22, in 1 day.']);
-  });
+test('the notes are told in words', () => {
+  const each = { ...endorsed('Status=Inactive; Sub Status=Lapsed'), expiry_date: '2026-12-01' };
+  expect(notesOf(each, TODAY)).toEqual(NOTES);
+  expect(sentencesOf(each)).toEqual([
+    'It expires on 2026-12-01, in 10 days.',
+    'Look at its endorsements, too: APRN.CNP.1: Inactive - Lapsed.',
+  ]);
+  const days = ['2026-11-21', '2026-11-22'].map((expiry_date) => sentencesOf(license({ expiry_date }))[0]);
+  expect(days).toEqual(['It expires on 2026-11-21, today.', 'It expires on 2026-11-22, in 1 day.']);
 });
 
 /** What a reader is told, by whether the name sent with the number is the holder's. */

@@ -167,23 +167,21 @@ test.each([
   expect(ranges.find(({ addresses }) => addresses.check(address))?.requestsPerMinute).toBe(limit);
 });
 
-describe('the servers that were started locally', () => {
-  test.each([
-    ['used', '{"opensearch": "http://127.0.0.1:9333", "redis": "redis://127.0.0.1:6333"}', [9333, 6333]],
-    ['ignored if their file is empty', '', [9200, 6379]],
-    ['ignored if their file is a list', '[]', [9200, 6379]],
-    ['ignored if their file has wrong types', '{"opensearch": 9200}', [9200, 6379]],
-  ])('are %s, and an address that is set counts more', async (what, services, [opensearch, redis]) => {
-    const STATE_DIR = folder.path(what);
-    await mkdir(STATE_DIR);
-    await writeFile(localServicesPath(STATE_DIR), services);
-    const OPENSEARCH_URL = `http://127.0.0.1:${opensearch}`;
-    for (const [set, REDIS_URL] of [
-      [{}, `redis://127.0.0.1:${redis}`],
-      [{ REDIS_URL: 'redis://redis.example' }, 'redis://redis.example'],
-    ] as const)
-      expect(configOf({ STATE_DIR, ...set })).toMatchObject({ OPENSEARCH_URL, REDIS_URL });
-  });
+test.each([
+  ['used', '{"opensearch": "http://127.0.0.1:9333", "redis": "redis://127.0.0.1:6333"}', [9333, 6333]],
+  ['ignored if their file is empty', '', [9200, 6379]],
+  ['ignored if their file is a list', '[]', [9200, 6379]],
+  ['ignored if their file has wrong types', '{"opensearch": 9200}', [9200, 6379]],
+])('local servers are %s, and a set address counts more', async (what, services, [opensearch, redis]) => {
+  const STATE_DIR = folder.path(what);
+  await mkdir(STATE_DIR);
+  await writeFile(localServicesPath(STATE_DIR), services);
+  const OPENSEARCH_URL = `http://127.0.0.1:${opensearch}`;
+  for (const [set, REDIS_URL] of [
+    [{}, `redis://127.0.0.1:${redis}`],
+    [{ REDIS_URL: 'redis://redis.example' }, 'redis://redis.example'],
+  ] as const)
+    expect(configOf({ STATE_DIR, ...set })).toMatchObject({ OPENSEARCH_URL, REDIS_URL });
 });
 
 test('the API of this machine is that of a running npm start, else the one of the settings', async () => {

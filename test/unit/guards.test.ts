@@ -38,65 +38,63 @@ function baselineWith(details: Partial<NonNullable<Baseline>> = {}): NonNullable
   return { publication: 'baseline', date: '2026-11-19', counts: COUNTS, boards: {}, ...details };
 }
 
-describe('files', () => {
-  type Files = Partial<Record<'date' | 'today' | 'live', string>> &
-    Partial<Record<'individual' | 'business', string | undefined>> & {
-      readonly settings?: Settings;
-      readonly rolledBack?: readonly PublicationSummary['sha256'][];
-    };
+type Files = Partial<Record<'date' | 'today' | 'live', string>> &
+  Partial<Record<'individual' | 'business', string | undefined>> & {
+    readonly settings?: Settings;
+    readonly rolledBack?: readonly PublicationSummary['sha256'][];
+  };
 
-  function reasons(files: Files): string[] {
-    const { date = DATE, today = '2028-01-01', live, settings, rolledBack = [] } = files;
-    const sources: CandidateFiles = {
-      individual: { runDate: 'individual' in files ? files.individual : date, sha256: HASHES.individual },
-      business: { runDate: 'business' in files ? files.business : date, sha256: HASHES.business },
-    };
-    const baseline = live === undefined ? undefined : baselineWith({ date: live });
-    const summaries = rolledBack.map((sha256, at): PublicationSummary => {
-      return { publication: `regretted${at}`, state: 'rolled_back', at: '2026-11-20T06:00:00.000Z', sha256 };
-    });
-    return reasonsOf(filesGuards(sources, { date, today }, baseline, summaries, configOf(settings)));
-  }
-
-  const OLDER = { GUARD_MAX_DAYS_OLDER: '1' };
-  test.each<[Files, string[]]>([
-    [{}, []],
-    [{ business: undefined }, []],
-    [{ individual: undefined }, []],
-    [{ individual: undefined, business: undefined }, []],
-    [{ business: '2026-11-19' }, ['dates_differ']],
-    [{ individual: '2026-11-19' }, ['dates_differ']],
-    [{ date: '1999-01-01' }, []],
-    [{ live: '2026-11-19' }, []],
-    [{ live: DATE }, []],
-    [{ live: '2026-11-21' }, ['older']],
-    [{ live: '2026-11-21', settings: OLDER }, []],
-    [{ live: '2026-11-22', settings: OLDER }, ['older']],
-    [{ live: '2027-11-20', settings: { GUARD_MAX_DAYS_OLDER: '7' } }, ['older']],
-    [{ today: DATE, date: '2026-11-21' }, []],
-    [{ today: DATE, date: '2026-11-22' }, ['future']],
-    [{ today: DATE, date: '2026-11-22', live: '2026-11-19' }, ['future']],
-    // A live one of the future, which was forced, does not stop the next files.
-    [{ today: DATE, live: '2062-11-20' }, []],
-    [{ rolledBack: [HASHES] }, ['rolled_back']],
-    [{ rolledBack: [{ ...HASHES, business: 'c' }, { ...HASHES, individual: 'c' }, undefined] }, []],
-  ])('%j: %j', (files, names) => {
-    expect(namesOf(reasons(files))).toEqual(names);
+function reasons(files: Files): string[] {
+  const { date = DATE, today = '2028-01-01', live, settings, rolledBack = [] } = files;
+  const sources: CandidateFiles = {
+    individual: { runDate: 'individual' in files ? files.individual : date, sha256: HASHES.individual },
+    business: { runDate: 'business' in files ? files.business : date, sha256: HASHES.business },
+  };
+  const baseline = live === undefined ? undefined : baselineWith({ date: live });
+  const summaries = rolledBack.map((sha256, at): PublicationSummary => {
+    return { publication: `regretted${at}`, state: 'rolled_back', at: '2026-11-20T06:00:00.000Z', sha256 };
   });
+  return reasonsOf(filesGuards(sources, { date, today }, baseline, summaries, configOf(settings)));
+}
 
-  test('are refused with what differs', () => {
-    const files = { date: '2062-01-01', today: DATE, business: '2062-01-03', live: DATE };
-    expect(reasons({ ...files, rolledBack: [undefined, HASHES] })).toEqual([
-      'dates_differ: The individual file has the date 2062-01-01, the business file 2062-01-03.',
-      'future: The files have the date 2062-01-01, but today is 2026-11-20 in Ohio.',
-      'rolled_back: Publication regretted1 had the same files and was rolled back.',
-    ]);
-    const older = (live: string) => reasons({ live }).join();
-    expect(older('2026-11-21')).toBe(
-      'older: The files have the date 2026-11-20, 1 day older than the live publication of 2026-11-21 (GUARD_MAX_DAYS_OLDER=0).',
-    );
-    expect(older('2026-11-30')).toContain('10 days older');
-  });
+const OLDER = { GUARD_MAX_DAYS_OLDER: '1' };
+test.each<[Files, string[]]>([
+  [{}, []],
+  [{ business: undefined }, []],
+  [{ individual: undefined }, []],
+  [{ individual: undefined, business: undefined }, []],
+  [{ business: '2026-11-19' }, ['dates_differ']],
+  [{ individual: '2026-11-19' }, ['dates_differ']],
+  [{ date: '1999-01-01' }, []],
+  [{ live: '2026-11-19' }, []],
+  [{ live: DATE }, []],
+  [{ live: '2026-11-21' }, ['older']],
+  [{ live: '2026-11-21', settings: OLDER }, []],
+  [{ live: '2026-11-22', settings: OLDER }, ['older']],
+  [{ live: '2027-11-20', settings: { GUARD_MAX_DAYS_OLDER: '7' } }, ['older']],
+  [{ today: DATE, date: '2026-11-21' }, []],
+  [{ today: DATE, date: '2026-11-22' }, ['future']],
+  [{ today: DATE, date: '2026-11-22', live: '2026-11-19' }, ['future']],
+  // A live one of the future, which was forced, does not stop the next files.
+  [{ today: DATE, live: '2062-11-20' }, []],
+  [{ rolledBack: [HASHES] }, ['rolled_back']],
+  [{ rolledBack: [{ ...HASHES, business: 'c' }, { ...HASHES, individual: 'c' }, undefined] }, []],
+])('files %j: %j', (files, names) => {
+  expect(namesOf(reasons(files))).toEqual(names);
+});
+
+test('files are refused with what differs', () => {
+  const files = { date: '2062-01-01', today: DATE, business: '2062-01-03', live: DATE };
+  expect(reasons({ ...files, rolledBack: [undefined, HASHES] })).toEqual([
+    'dates_differ: The individual file has the date 2062-01-01, the business file 2062-01-03.',
+    'future: The files have the date 2062-01-01, but today is 2026-11-20 in Ohio.',
+    'rolled_back: Publication regretted1 had the same files and was rolled back.',
+  ]);
+  const older = (live: string) => reasons({ live }).join();
+  expect(older('2026-11-21')).toBe(
+    'older: The files have the date 2026-11-20, 1 day older than the live publication of 2026-11-21 (GUARD_MAX_DAYS_OLDER=0).',
+  );
+  expect(older('2026-11-30')).toContain('10 days older');
 });
 
 describe('licenses', () => {

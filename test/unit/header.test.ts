@@ -70,150 +70,148 @@ MED_SPECIALTY_TYPE_10 = Medical Specialty Type 10; NATIONAL_CERTIFICATION_FOCI_5
   });
 });
 
-describe('a header', () => {
-  test.each([
-    ['lower case', (name: string) => name.toLowerCase()],
-    ['blanks for underscores', (name: string) => name.replaceAll('_', ' ')],
-    ['hyphens for underscores', (name: string) => name.replaceAll('_', '-')],
-    ['several blanks for underscores', (name: string) => name.replaceAll('_', ' \t ')],
-    ['blanks around', (name: string) => `  ${name}\t`],
-    ['a byte order mark before', (name: string) => `\ufeff${name}`],
-  ])('may have its names in another form: %s', (_how, write) => {
-    expect(mapHeader('individual', INDIVIDUAL_COLUMNS.map(write))).toEqual(
-      mapHeader('individual', INDIVIDUAL_COLUMNS),
-    );
-  });
+test.each([
+  ['lower case', (name: string) => name.toLowerCase()],
+  ['blanks for underscores', (name: string) => name.replaceAll('_', ' ')],
+  ['hyphens for underscores', (name: string) => name.replaceAll('_', '-')],
+  ['several blanks for underscores', (name: string) => name.replaceAll('_', ' \t ')],
+  ['blanks around', (name: string) => `  ${name}\t`],
+  ['a byte order mark before', (name: string) => `\ufeff${name}`],
+])('a header may have its names in another form: %s', (_how, write) => {
+  expect(mapHeader('individual', INDIVIDUAL_COLUMNS.map(write))).toEqual(
+    mapHeader('individual', INDIVIDUAL_COLUMNS),
+  );
+});
 
-  test('may have the names of older files', () => {
-    const names = [
-      ...'licensee_name board_name license_no license_type license_status'.split(' '),
-      ...'license_sub_status city state county zip license_issue_date'.split(' '),
-      ...'license_expiration_date run_date'.split(' '),
-    ];
-    const header = mapHeader('individual', names);
-    expect(Object.values(header.columns).sort((a, b) => a - b)).toEqual([
-      0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12,
-    ]);
-    expect(labels(header)).toEqual({ County: 8, ZIP: 9, 'Issue Date': 10 });
-    expect(mapHeader('business', names).columns.name).toBe(0);
-  });
+test('a header may have the names of older files', () => {
+  const names = [
+    ...'licensee_name board_name license_no license_type license_status'.split(' '),
+    ...'license_sub_status city state county zip license_issue_date'.split(' '),
+    ...'license_expiration_date run_date'.split(' '),
+  ];
+  const header = mapHeader('individual', names);
+  expect(Object.values(header.columns).sort((a, b) => a - b)).toEqual([
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12,
+  ]);
+  expect(labels(header)).toEqual({ County: 8, ZIP: 9, 'Issue Date': 10 });
+  expect(mapHeader('business', names).columns.name).toBe(0);
+});
 
-  test('with both the current and an older name uses the current one, and keeps the other in extra_data', () => {
-    const header = mapHeader('individual', ['county', ...REQUIRED, 'PARCEL_COUNTY', 'board_name']);
-    expect(header.columns).toMatchObject({ county: 7, board: 2 });
-    expect(labels(header)).toEqual({ 'County (COUNTY)': 0, County: 7, 'Board Name': 8 });
-  });
+test('a header with both the current and an older name uses the current one, and keeps the other in extra_data', () => {
+  const header = mapHeader('individual', ['county', ...REQUIRED, 'PARCEL_COUNTY', 'board_name']);
+  expect(header.columns).toMatchObject({ county: 7, board: 2 });
+  expect(labels(header)).toEqual({ 'County (COUNTY)': 0, County: 7, 'Board Name': 8 });
+});
 
-  test.each<[string, string[], Record<string, number>]>([
-    ['several names of the holder', ['full_name', 'name'], { 'Full Name': 6, Name: 7 }],
-    [
-      'two of the same label',
-      ['MED_UNIT', 'MEDICAL_UNIT'],
-      { 'Medical Unit': 7, 'Medical Unit (MED_UNIT)': 6 },
-    ],
-    ['the same, swapped', ['MEDICAL_UNIT', 'MED_UNIT'], { 'Medical Unit': 6, 'Medical Unit (MED_UNIT)': 7 }],
-    ['unknown ones', ['SOMETHING_NEW', 'Favourite colour'], { 'Something New': 6, 'Favourite Colour': 7 }],
-    [
-      'unknown dates and short forms',
-      ['last_visit_date', 'ON_MED_LEAVE'],
-      { 'Last Visit Date': 6, 'On Med Leave': 7 },
-    ],
-    ['none without a name', ['', ' ', 'MOOD'], { Mood: 8 }],
-    ['attributes of endorsements', ['ENDORSED_LICENSE'], { 'Endorsed License (ENDORSED_LICENSE)': 6 }],
-  ])('keeps other columns in extra_data: %s', (_which, columns, expected) => {
-    expect(labelsOf(...columns)).toEqual(expected);
-  });
+test.each<[string, string[], Record<string, number>]>([
+  ['several names of the holder', ['full_name', 'name'], { 'Full Name': 6, Name: 7 }],
+  [
+    'two of the same label',
+    ['MED_UNIT', 'MEDICAL_UNIT'],
+    { 'Medical Unit': 7, 'Medical Unit (MED_UNIT)': 6 },
+  ],
+  ['the same, swapped', ['MEDICAL_UNIT', 'MED_UNIT'], { 'Medical Unit': 6, 'Medical Unit (MED_UNIT)': 7 }],
+  ['unknown ones', ['SOMETHING_NEW', 'Favourite colour'], { 'Something New': 6, 'Favourite Colour': 7 }],
+  [
+    'unknown dates and short forms',
+    ['last_visit_date', 'ON_MED_LEAVE'],
+    { 'Last Visit Date': 6, 'On Med Leave': 7 },
+  ],
+  ['none without a name', ['', ' ', 'MOOD'], { Mood: 8 }],
+  ['attributes of endorsements', ['ENDORSED_LICENSE'], { 'Endorsed License (ENDORSED_LICENSE)': 6 }],
+])('a header keeps other columns in extra_data: %s', (_which, columns, expected) => {
+  expect(labelsOf(...columns)).toEqual(expected);
+});
 
-  test('with an older name of the name column keeps a newer one in extra_data', () => {
-    const header = mapHeader('individual', ['licensee_full_name', ...REQUIRED.slice(1), 'full_name']);
-    expect([header.columns.name, labels(header)]).toEqual([0, { 'Full Name': 6 }]);
-  });
+test('a header with an older name of the name column keeps a newer one in extra_data', () => {
+  const header = mapHeader('individual', ['licensee_full_name', ...REQUIRED.slice(1), 'full_name']);
+  expect([header.columns.name, labels(header)]).toEqual([0, { 'Full Name': 6 }]);
+});
 
-  test("gives extra_data the State's order, new columns last, whatever the order of the file", () => {
-    const names = ['ZZ_NEW', 'PARCEL_COUNTRY', 'AA_NEW', 'PARCEL_ZIP_CODE', 'BOARD_ACTION'];
-    for (const columns of [names, names.toReversed()])
-      expect(Object.keys(labelsOf(...columns))).toEqual('Board Action|ZIP|Country|Aa New|Zz New'.split('|'));
-  });
+test("a header gives extra_data the State's order, new columns last, whatever the order of the file", () => {
+  const names = ['ZZ_NEW', 'PARCEL_COUNTRY', 'AA_NEW', 'PARCEL_ZIP_CODE', 'BOARD_ACTION'];
+  for (const columns of [names, names.toReversed()])
+    expect(Object.keys(labelsOf(...columns))).toEqual('Board Action|ZIP|Country|Aa New|Zz New'.split('|'));
+});
 
-  test('marks columns of places, in which HIDDEN means blank, and of dates', () => {
-    const dates = ['EFFECTIVE_DATE', 'NATIONAL_CERTIFICATION_EXPIRATION_DATE_2'];
-    expect(mapHeader('individual', [...REQUIRED, 'zip', ...dates, 'MED_SPECIALTY_1']).extra).toEqual([
-      { position: 6, label: 'ZIP', isPlace: true, isDate: false },
-      { position: 7, label: 'Effective Date', isPlace: false, isDate: true },
-      { position: 9, label: 'Medical Specialty 1', isPlace: false, isDate: false },
-      { position: 8, label: 'National Certification Expiration Date 2', isPlace: false, isDate: true },
-    ]);
-  });
+test('a header marks columns of places, in which HIDDEN means blank, and of dates', () => {
+  const dates = ['EFFECTIVE_DATE', 'NATIONAL_CERTIFICATION_EXPIRATION_DATE_2'];
+  expect(mapHeader('individual', [...REQUIRED, 'zip', ...dates, 'MED_SPECIALTY_1']).extra).toEqual([
+    { position: 6, label: 'ZIP', isPlace: true, isDate: false },
+    { position: 7, label: 'Effective Date', isPlace: false, isDate: true },
+    { position: 9, label: 'Medical Specialty 1', isPlace: false, isDate: false },
+    { position: 8, label: 'National Certification Expiration Date 2', isPlace: false, isDate: true },
+  ]);
+});
 
-  test('may lack the columns that are not required', () => {
-    const header = mapHeader('individual', REQUIRED);
-    expect(header.columns).toEqual({ name: 0, board: 1, number: 2, type: 3, status: 4, expirationDate: 5 });
-    expect(header).toMatchObject({ extra: [], endorsements: [], width: 6 });
-  });
+test('a header may lack the columns that are not required', () => {
+  const header = mapHeader('individual', REQUIRED);
+  expect(header.columns).toEqual({ name: 0, board: 1, number: 2, type: 3, status: 4, expirationDate: 5 });
+  expect(header).toMatchObject({ extra: [], endorsements: [], width: 6 });
+});
 
-  test('keeps further columns of an endorsement', () => {
-    const names =
-      'ENDORSEMENT_NUMBER_7 ENDORSEMENT_BOARD_ACTION_7 ENDORSEMENT_SUB_CATEGORY_7 ENDORSEMENT_NUMBER_8';
-    const { endorsements } = mapHeader('individual', [...REQUIRED, ...names.split(' ')]);
-    const attribute = { isPlace: false, isDate: false };
-    expect(endorsements).toEqual([
-      {
-        number: 6,
-        ...{ type: undefined, status: undefined, subStatus: undefined },
-        ...{ issueDate: undefined, expirationDate: undefined },
-        extra: [
-          { position: 8, label: 'Sub Category', ...attribute },
-          { position: 7, label: 'Board Action', ...attribute },
-        ],
-      },
-    ]);
-  });
+test('a header keeps further columns of an endorsement', () => {
+  const names =
+    'ENDORSEMENT_NUMBER_7 ENDORSEMENT_BOARD_ACTION_7 ENDORSEMENT_SUB_CATEGORY_7 ENDORSEMENT_NUMBER_8';
+  const { endorsements } = mapHeader('individual', [...REQUIRED, ...names.split(' ')]);
+  const attribute = { isPlace: false, isDate: false };
+  expect(endorsements).toEqual([
+    {
+      number: 6,
+      ...{ type: undefined, status: undefined, subStatus: undefined },
+      ...{ issueDate: undefined, expirationDate: undefined },
+      extra: [
+        { position: 8, label: 'Sub Category', ...attribute },
+        { position: 7, label: 'Board Action', ...attribute },
+      ],
+    },
+  ]);
+});
 
-  test.each(REQUIRED)('without %s is refused', (column) => {
-    const others = INDIVIDUAL_COLUMNS.filter((name) => name !== column);
-    expect(refusal('individual', others)).toBe(`The individual file lacks ${column}.`);
-  });
+test.each(REQUIRED)('a header without %s is refused', (column) => {
+  const others = INDIVIDUAL_COLUMNS.filter((name) => name !== column);
+  expect(refusal('individual', others)).toBe(`The individual file lacks ${column}.`);
+});
 
-  test('without several required columns is refused with all of them', () => {
-    expect(refusal('business', ['BOARD', 'LICENSEE', 'TYPE'])).toBe(
-      'The business file lacks BUSINESS_NAME, LICENSE_NUMBER, STATUS, EXPIRATION_DATE.',
-    );
-  });
+test('a header without several required columns is refused with all of them', () => {
+  expect(refusal('business', ['BOARD', 'LICENSEE', 'TYPE'])).toBe(
+    'The business file lacks BUSINESS_NAME, LICENSE_NUMBER, STATUS, EXPIRATION_DATE.',
+  );
+});
 
-  test('of the other file is refused', () => {
-    const swapped = (file: string) => ` It has the columns of the ${file} file: are the two files swapped?`;
-    const people = ['licensee_full_name', ...REQUIRED.slice(1)];
-    expect([refusal('individual', BUSINESS_COLUMNS), refusal('business', people)]).toEqual([
-      `The individual file lacks LICENSEE_NAME.${swapped('business')}`,
-      `The business file lacks BUSINESS_NAME.${swapped('individual')}`,
-    ]);
-  });
+test('a header of the other file is refused', () => {
+  const swapped = (file: string) => ` It has the columns of the ${file} file: are the two files swapped?`;
+  const people = ['licensee_full_name', ...REQUIRED.slice(1)];
+  expect([refusal('individual', BUSINESS_COLUMNS), refusal('business', people)]).toEqual([
+    `The individual file lacks LICENSEE_NAME.${swapped('business')}`,
+    `The business file lacks BUSINESS_NAME.${swapped('individual')}`,
+  ]);
+});
 
-  test.each([
-    ['LICENSE_NUMBER', 'LICENSE_NUMBER'],
-    ['License Number', 'LICENSE_NUMBER'],
-  ])('with %s beside %s is refused, because neither can be trusted', (again, column) => {
-    expect(refusal('individual', [...INDIVIDUAL_COLUMNS, again])).toBe(
-      `The individual file has the column ${column} twice.`,
-    );
-  });
+test.each([
+  ['LICENSE_NUMBER', 'LICENSE_NUMBER'],
+  ['License Number', 'LICENSE_NUMBER'],
+])('a header with %s beside %s is refused, because neither can be trusted', (again, column) => {
+  expect(refusal('individual', [...INDIVIDUAL_COLUMNS, again])).toBe(
+    `The individual file has the column ${column} twice.`,
+  );
+});
 
-  test('may have an unknown column twice, and both are kept', () => {
-    const header = mapHeader('individual', [...INDIVIDUAL_COLUMNS, 'MOOD', 'MOOD']);
-    expect(header.extra.slice(-2).map(({ label }) => label)).toEqual(['Mood', 'Mood 156']);
-  });
+test('a header may have an unknown column twice, and both are kept', () => {
+  const header = mapHeader('individual', [...INDIVIDUAL_COLUMNS, 'MOOD', 'MOOD']);
+  expect(header.extra.slice(-2).map(({ label }) => label)).toEqual(['Mood', 'Mood 156']);
+});
 
-  test('loses no column if a generated label is the name of another column', () => {
-    const names = [...INDIVIDUAL_COLUMNS, 'MOOD_157', 'MOOD', 'MOOD'];
-    const positions = mapHeader('individual', names).extra.map(({ position }) => position);
-    expect(positions).toEqual(expect.arrayContaining([154, 155, 156]));
-  });
+test('a header loses no column if a generated label is the name of another column', () => {
+  const names = [...INDIVIDUAL_COLUMNS, 'MOOD_157', 'MOOD', 'MOOD'];
+  const positions = mapHeader('individual', names).extra.map(({ position }) => position);
+  expect(positions).toEqual(expect.arrayContaining([154, 155, 156]));
+});
 
-  test('tells which columns about discipline are missing', () => {
-    expect(mapHeader('individual', INDIVIDUAL_COLUMNS).missing).toEqual([]);
-    expect(mapHeader('individual', [...REQUIRED, 'license_sub_status']).missing).toEqual(['BOARD_ACTION']);
-    expect(mapHeader('individual', REQUIRED).missing).toEqual(['SUB_STATUS', 'BOARD_ACTION']);
-  });
+test('a header tells which columns about discipline are missing', () => {
+  expect(mapHeader('individual', INDIVIDUAL_COLUMNS).missing).toEqual([]);
+  expect(mapHeader('individual', [...REQUIRED, 'license_sub_status']).missing).toEqual(['BOARD_ACTION']);
+  expect(mapHeader('individual', REQUIRED).missing).toEqual(['SUB_STATUS', 'BOARD_ACTION']);
 });
 
 test('the hash of a row does not depend on the order of columns, empty ones or the run date, and stays the same', () => {

@@ -60,38 +60,36 @@ describe('the state of publications by the events in the ledger', () => {
   });
 });
 
-describe('how a publication ended, by its events', () => {
-  const counts = { rows: 100, licenses: 90, endorsements: 5, rejected: 10 };
-  const verified = event('a', 'verifying', { index: 'licenses-a', notes: ['A note.'] });
-  const live = event('a', 'live', {
-    ...{ date: '2026-11-20', counts, reasons: ['older: Forced.'] },
-    seconds: { reading: 1.5, loading: 3.52 },
-  });
+const counts = { rows: 100, licenses: 90, endorsements: 5, rejected: 10 };
+const verified = event('a', 'verifying', { index: 'licenses-a', notes: ['A note.'] });
+const live = event('a', 'live', {
+  ...{ date: '2026-11-20', counts, reasons: ['older: Forced.'] },
+  seconds: { reading: 1.5, loading: 3.52 },
+});
 
-  test('live, also where another has taken its place since', () => {
-    for (const events of [
-      [verified, live],
-      [verified, live, event('a', 'superseded')],
-    ])
-      expect(publicationResult(events)).toEqual({
-        ...{ state: 'live', publication: 'a', index: 'licenses-a', date: '2026-11-20', ...counts },
-        ...{ seconds: 5, rows_per_second: 20, unknown_labels: {}, notes: ['A note.'] },
-        ...{ overridden: ['older: Forced.'], checks: [], values: {} },
-      });
-  });
+test('how a publication ended, by its events live, also where another has taken its place since', () => {
+  for (const events of [
+    [verified, live],
+    [verified, live, event('a', 'superseded')],
+  ])
+    expect(publicationResult(events)).toEqual({
+      ...{ state: 'live', publication: 'a', index: 'licenses-a', date: '2026-11-20', ...counts },
+      ...{ seconds: 5, rows_per_second: 20, unknown_labels: {}, notes: ['A note.'] },
+      ...{ overridden: ['older: Forced.'], checks: [], values: {} },
+    });
+});
 
-  test('refused, failed or skipped, and not at all while it goes on', () => {
-    const ended = (name: LedgerEvent['event'], details: Partial<LedgerEvent> = {}) =>
-      publicationResult([event('a', 'reading'), event('a', name, details)]);
-    expect(ended('refused', { reasons: ['older: Too old.'] })).toEqual({
-      ...{ state: 'refused', publication: 'a', reasons: ['older: Too old.'], checks: [], values: {} },
-    });
-    expect(ended('failed')).toMatchObject({ state: 'failed', reasons: [] });
-    expect(ended('skipped', { same_as: 'b', date: '2026-11-20' })).toEqual({
-      ...{ state: 'skipped', publication: 'a', live: 'b', date: '2026-11-20' },
-    });
-    expect([publicationResult([]), ended('loading'), ended('verifying')]).toEqual([
-      ...[undefined, undefined, undefined],
-    ]);
+test('how a publication ended, by its events refused, failed or skipped, and not at all while it goes on', () => {
+  const ended = (name: LedgerEvent['event'], details: Partial<LedgerEvent> = {}) =>
+    publicationResult([event('a', 'reading'), event('a', name, details)]);
+  expect(ended('refused', { reasons: ['older: Too old.'] })).toEqual({
+    ...{ state: 'refused', publication: 'a', reasons: ['older: Too old.'], checks: [], values: {} },
   });
+  expect(ended('failed')).toMatchObject({ state: 'failed', reasons: [] });
+  expect(ended('skipped', { same_as: 'b', date: '2026-11-20' })).toEqual({
+    ...{ state: 'skipped', publication: 'a', live: 'b', date: '2026-11-20' },
+  });
+  expect([publicationResult([]), ended('loading'), ended('verifying')]).toEqual([
+    ...[undefined, undefined, undefined],
+  ]);
 });

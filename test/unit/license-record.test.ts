@@ -1,21 +1,19 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { needOf, toResponseRecord, viewOf } from '../../src/answers/view.ts';
 import type { InvalidLookup, LookupOutcome } from '../../src/licenses/lookup.ts';
 import { nurseRecord, storedLicense } from '../support/records.ts';
 import { verifies } from '../support/verifies.ts';
 
-describe('a record in a response', () => {
-  const origin = { date: '2026-11-20', today: '2026-11-21' };
+const origin = { date: '2026-11-20', today: '2026-11-21' };
 
-  test.each([
-    ['Nursing Board', 'RN.123456', 'https://a.example/licenses/NUR/RN.123456'],
-    ['Nursing Board', 'RN/1 #2?', 'https://a.example/licenses/NUR/RN%2F1%20%232%3F'],
-    ['A Board of Tomorrow', 'RN.123456', undefined],
-  ])('of the %s with the number %s has the address of its page: %s', (board, number, url) => {
-    const record = { ...storedLicense(), board, license_number: number };
-    expect(toResponseRecord(record, { ...origin, publicUrl: 'https://a.example' }).url).toBe(url);
-    expect(toResponseRecord(record, origin)).not.toHaveProperty('url');
-  });
+test.each([
+  ['Nursing Board', 'RN.123456', 'https://a.example/licenses/NUR/RN.123456'],
+  ['Nursing Board', 'RN/1 #2?', 'https://a.example/licenses/NUR/RN%2F1%20%232%3F'],
+  ['A Board of Tomorrow', 'RN.123456', undefined],
+])('a record of the %s with the number %s has the address of its page: %s', (board, number, url) => {
+  const record = { ...storedLicense(), board, license_number: number };
+  expect(toResponseRecord(record, { ...origin, publicUrl: 'https://a.example' }).url).toBe(url);
+  expect(toResponseRecord(record, origin)).not.toHaveProperty('url');
 });
 
 verifies(['RECORD-07', 'RECORD-13'], 'days_until_expiry counts from today, not from the publication', () => {

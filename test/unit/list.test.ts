@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { REQUEST_WORDS } from '../../src/answers/words.ts';
 import { type RowFields, rowRequest } from '../../src/licenses/row-lookup.ts';
 import { RESULT_COLUMNS } from '../../src/rosters/answer.ts';
@@ -172,31 +172,29 @@ test.each([
   expect(await understood(sent)).toEqual({ asks });
 });
 
-describe('a file is refused, with what to do:', () => {
-  test.each([
-    ['an older Excel file that is cut off', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]), /"CSV UTF-8"/],
-    ['a PDF', Buffer.from('%PDF-1.7\n'), /This is a PDF/],
-    ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe]), /This is a picture/],
-    ['a packed file', Buffer.from([0x1f, 0x8b, 8, 0]), /Unzip it/],
-    ['half a character', Buffer.from([0xff, 0xfe, 0x00, 0xd8]), /"CSV UTF-8"/],
-    ['control characters', Buffer.from([1, 2, 3, 0xff]), /"CSV UTF-8"/],
-    ['text that is 1 MB in UTF-8 alone', Buffer.from('é'.repeat(500_000), 'latin1'), /900 KB/],
-    ['201 columns', Buffer.from(`Lic #,${times(200, (at) => `c${at}`).join(',')}\nRN.1\n`), /limit is 200/],
-    ['a quotation mark that is not closed', Buffer.from('Lic #\n"RN.1\n'), /quotation mark/],
-    ['too many rows', Buffer.from(`Lic #\n${'RN.1\n'.repeat(1020)}`), /more than 1,000 rows/],
-  ])('%s', async (_what, bytes, words) => {
-    await expect(readList(bytes)).rejects.toThrow(words);
-  });
+test.each([
+  ['an older Excel file that is cut off', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]), /"CSV UTF-8"/],
+  ['a PDF', Buffer.from('%PDF-1.7\n'), /This is a PDF/],
+  ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe]), /This is a picture/],
+  ['a packed file', Buffer.from([0x1f, 0x8b, 8, 0]), /Unzip it/],
+  ['half a character', Buffer.from([0xff, 0xfe, 0x00, 0xd8]), /"CSV UTF-8"/],
+  ['control characters', Buffer.from([1, 2, 3, 0xff]), /"CSV UTF-8"/],
+  ['text that is 1 MB in UTF-8 alone', Buffer.from('é'.repeat(500_000), 'latin1'), /900 KB/],
+  ['201 columns', Buffer.from(`Lic #,${times(200, (at) => `c${at}`).join(',')}\nRN.1\n`), /limit is 200/],
+  ['a quotation mark that is not closed', Buffer.from('Lic #\n"RN.1\n'), /quotation mark/],
+  ['too many rows', Buffer.from(`Lic #\n${'RN.1\n'.repeat(1020)}`), /more than 1,000 rows/],
+])('a file is refused, with what to do: %s', async (_what, bytes, words) => {
+  await expect(readList(bytes)).rejects.toThrow(words);
+});
 
-  test('a list of a program with two columns of numbers: the second would not be looked up', async () => {
-    const read = readTable('Ward,\nRN.1,RN.2\nRN.3,RN.4\n');
-    await expect(read).rejects.toThrow('more than one column license_number');
-  });
+test('a file is refused, with what to do: a list of a program with two columns of numbers: the second would not be looked up', async () => {
+  const read = readTable('Ward,\nRN.1,RN.2\nRN.3,RN.4\n');
+  await expect(read).rejects.toThrow('more than one column license_number');
+});
 
-  test('but not one with two addresses, of which the first counts', async () => {
-    const read = await readTable('Lic #,City,City\nRN.1,LIMA,AKRON\n');
-    expect(read.meanings).toEqual(['license_number', 'city', undefined]);
-  });
+test('a file is refused, with what to do: but not one with two addresses, of which the first counts', async () => {
+  const read = await readTable('Lic #,City,City\nRN.1,LIMA,AKRON\n');
+  expect(read.meanings).toEqual(['license_number', 'city', undefined]);
 });
 
 test('a board that is none is named in the error of its row', () => {

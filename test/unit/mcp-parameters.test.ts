@@ -75,35 +75,33 @@ describe('the parameters of a tool', () => {
   });
 });
 
-describe('the input schema of a tool', () => {
-  const ALL = {
-    ...{ numberParameters, historyParameters, personParameters },
-    ...{ businessParameters, rosterItemParameters },
-  };
-  const propertiesOf = (parameters: z.ZodType) =>
-    z
-      .object({ type: z.literal('object'), properties: z.record(z.string(), z.looseObject({})) })
-      .parse(objectSchema(parameters, 'input')).properties;
+const ALL = {
+  ...{ numberParameters, historyParameters, personParameters },
+  ...{ businessParameters, rosterItemParameters },
+};
+const propertiesOf = (parameters: z.ZodType) =>
+  z
+    .object({ type: z.literal('object'), properties: z.record(z.string(), z.looseObject({})) })
+    .parse(objectSchema(parameters, 'input')).properties;
 
-  test('lists the 24 boards where a lookup often needs one', () => {
-    const listed = Object.entries(ALL).flatMap(([name, parameters]) => {
-      const { enum: names } = propertiesOf(parameters).board ?? {};
-      if (names !== undefined) expect(names).toEqual(BOARDS.map((board) => board.name));
-      return names === undefined ? [] : [name];
-    });
-    expect(listed).toEqual(['personParameters', 'businessParameters', 'rosterItemParameters']);
+test('the input schema of a tool lists the 24 boards where a lookup often needs one', () => {
+  const listed = Object.entries(ALL).flatMap(([name, parameters]) => {
+    const { enum: names } = propertiesOf(parameters).board ?? {};
+    if (names !== undefined) expect(names).toEqual(BOARDS.map((board) => board.name));
+    return names === undefined ? [] : [name];
   });
+  expect(listed).toEqual(['personParameters', 'businessParameters', 'rosterItemParameters']);
+});
 
-  test('describes every parameter in plain JSON Schema, with an example unless it is the board', () => {
-    for (const parameters of Object.values(ALL))
-      for (const [name, property] of Object.entries(propertiesOf(parameters)))
-        expect([name, property]).toEqual([
-          name,
-          expect.objectContaining({
-            type: expect.stringMatching(/^(string|integer)$/),
-            description: expect.stringMatching(/.{10}/),
-            ...(name === 'board' ? {} : { examples: expect.any(Array) }),
-          }),
-        ]);
-  });
+test('the input schema of a tool describes every parameter in plain JSON Schema, with an example unless it is the board', () => {
+  for (const parameters of Object.values(ALL))
+    for (const [name, property] of Object.entries(propertiesOf(parameters)))
+      expect([name, property]).toEqual([
+        name,
+        expect.objectContaining({
+          type: expect.stringMatching(/^(string|integer)$/),
+          description: expect.stringMatching(/.{10}/),
+          ...(name === 'board' ? {} : { examples: expect.any(Array) }),
+        }),
+      ]);
 });

@@ -103,37 +103,35 @@ describe('the tool result for a number that is found', () => {
   });
 });
 
-describe('the tool result for nothing found', () => {
-  const miss = (fields: Partial<Miss>) =>
-    result({ ...{ outcome: 'none', reason: 'unknown', request: BY_NUMBER, didYouMean: [] }, ...fields });
+const miss = (fields: Partial<Miss>) =>
+  result({ ...{ outcome: 'none', reason: 'unknown', request: BY_NUMBER, didYouMean: [] }, ...fields });
 
-  test('by number does not suggest the number that was asked for', () => {
-    const ofTheName = ['RN.0123456'];
-    const didYouMean = ['RN.123456', ...ofTheName];
-    expect(miss({ reason: 'other_board', didYouMean, ofTheName, boards: ['Nursing Board'] })).toMatchObject({
-      did_you_mean: ofTheName,
-      did_you_mean_name_match: [true],
-    });
+test('the tool result for nothing found by number does not suggest the number that was asked for', () => {
+  const ofTheName = ['RN.0123456'];
+  const didYouMean = ['RN.123456', ...ofTheName];
+  expect(miss({ reason: 'other_board', didYouMean, ofTheName, boards: ['Nursing Board'] })).toMatchObject({
+    did_you_mean: ofTheName,
+    did_you_mean_name_match: [true],
   });
+});
 
-  test('by number says whose the similar numbers are, if a name was sent', () => {
-    const answered = miss({ didYouMean: ['RN.123', 'RN.0123'], ofTheName: ['RN.0123'] });
-    expect(answered.did_you_mean_name_match).toEqual([false, true]);
-    expect(answered.message).toContain('RN.0123 is under that name.');
-  });
+test('the tool result for nothing found by number says whose the similar numbers are, if a name was sent', () => {
+  const answered = miss({ didYouMean: ['RN.123', 'RN.0123'], ofTheName: ['RN.0123'] });
+  expect(answered.did_you_mean_name_match).toEqual([false, true]);
+  expect(answered.message).toContain('RN.0123 is under that name.');
+});
 
-  const SEARCH = 'Next, search by name: search_licenses_by_name, or verify_business_license for a business.';
-  test.each<[NotFoundReason, 'not_found' | 'ambiguous', string]>([
-    ['unknown', 'not_found', `Similar numbers that exist: RN.123, RN.0123. ${SEARCH}`],
-    ['ambiguous', 'ambiguous', 'Send it as the board writes it.'],
-    ['other_board', 'not_found', 'Look it up there.'],
-    ['not_a_business', 'not_found', 'verify_license looks it up.'],
-  ])('by number (%s) is %s, and says what to do', (reason, outcome, advice) => {
-    const didYouMean = ['RN.123', 'RN.0123'];
-    const { message, ...answered } = miss({ reason, didYouMean, boards: ['Nursing Board', 'Medical Board'] });
-    expect(answered).toMatchObject({ outcome, reason, count: 0, licenses: [], did_you_mean: didYouMean });
-    expect(message).toContain(`${advice} not_found never means that somebody is unlicensed. ${AUTHORITY}`);
-  });
+const SEARCH = 'Next, search by name: search_licenses_by_name, or verify_business_license for a business.';
+test.each<[NotFoundReason, 'not_found' | 'ambiguous', string]>([
+  ['unknown', 'not_found', `Similar numbers that exist: RN.123, RN.0123. ${SEARCH}`],
+  ['ambiguous', 'ambiguous', 'Send it as the board writes it.'],
+  ['other_board', 'not_found', 'Look it up there.'],
+  ['not_a_business', 'not_found', 'verify_license looks it up.'],
+])('a miss by number (%s) is %s, and says what to do', (reason, outcome, advice) => {
+  const didYouMean = ['RN.123', 'RN.0123'];
+  const { message, ...answered } = miss({ reason, didYouMean, boards: ['Nursing Board', 'Medical Board'] });
+  expect(answered).toMatchObject({ outcome, reason, count: 0, licenses: [], did_you_mean: didYouMean });
+  expect(message).toContain(`${advice} not_found never means that somebody is unlicensed. ${AUTHORITY}`);
 });
 
 describe('the tool result for several matches', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { missDetail, missMessage } from '../../src/answers/words.ts';
 import type { Miss, NotFoundReason } from '../../src/licenses/lookup.ts';
 import { boardOfCode } from '../support/boards.ts';
@@ -67,34 +67,32 @@ test.each<[NotFoundReason, Partial<Miss>, string]>([
   expect(missMessage(number(reason, fields), DATE, 'rest')).toBe(words);
 });
 
-describe('the message about a name that was not found', () => {
-  const filters = { city: 'Tolede', status: 'ACTIVE' };
-  const su = { ...PERSON, firstName: 'Su' };
-  const THERE_ARE = 'There are licenses for the';
-  const CHECK = 'Check the spelling and the board.';
-  const NEITHER = 'Check the filters, or leave them out.';
-  const BY = 'with status "ACTIVE" and city "Tolede"';
-  test.each<[Partial<Miss>, string]>([
-    [{}, `No license of the Nursing Board matches the name "Bowen" ${DATASET}. ${CHECK}`],
-    [
-      { request: { by: 'person', lastName: 'Bowen', firstName: 'Su', filters } },
-      `No license of any of the 24 boards matches the name "Bowen, Su" ${BY} ${DATASET}. ${CHECK}`,
-    ],
-    [
-      { request: { ...su, filters }, nameExists: true, surnameExists: true },
-      `${THERE_ARE} name "Bowen, Su" at the Nursing Board ${DATASET}, but none ${BY}. ${NEITHER}`,
-    ],
-    [
-      { request: su, surnameExists: true },
-      `${THERE_ARE} surname "Bowen" at the Nursing Board ${DATASET}, but none for the name "Bowen, Su". Check the given name, or leave it out.`,
-    ],
-    [
-      { request: { by: 'business', name: 'Acme', filters: { city: 'Lima' } }, nameExists: true },
-      `${THERE_ARE} name "Acme" ${DATASET}, but none with city "Lima". ${NEITHER}`,
-    ],
-  ])('%j', (fields, words) => {
-    expect(missMessage(name(fields), DATE, 'rest')).toBe(words);
-  });
+const filters = { city: 'Tolede', status: 'ACTIVE' };
+const su = { ...PERSON, firstName: 'Su' };
+const THERE_ARE = 'There are licenses for the';
+const CHECK = 'Check the spelling and the board.';
+const NEITHER = 'Check the filters, or leave them out.';
+const BY = 'with status "ACTIVE" and city "Tolede"';
+test.each<[Partial<Miss>, string]>([
+  [{}, `No license of the Nursing Board matches the name "Bowen" ${DATASET}. ${CHECK}`],
+  [
+    { request: { by: 'person', lastName: 'Bowen', firstName: 'Su', filters } },
+    `No license of any of the 24 boards matches the name "Bowen, Su" ${BY} ${DATASET}. ${CHECK}`,
+  ],
+  [
+    { request: { ...su, filters }, nameExists: true, surnameExists: true },
+    `${THERE_ARE} name "Bowen, Su" at the Nursing Board ${DATASET}, but none ${BY}. ${NEITHER}`,
+  ],
+  [
+    { request: su, surnameExists: true },
+    `${THERE_ARE} surname "Bowen" at the Nursing Board ${DATASET}, but none for the name "Bowen, Su". Check the given name, or leave it out.`,
+  ],
+  [
+    { request: { by: 'business', name: 'Acme', filters: { city: 'Lima' } }, nameExists: true },
+    `${THERE_ARE} name "Acme" ${DATASET}, but none with city "Lima". ${NEITHER}`,
+  ],
+])('the message about a name that was not found %j', (fields, words) => {
+  expect(missMessage(name(fields), DATE, 'rest')).toBe(words);
 });
 
 test('a page has the quotation marks and apostrophes of print, but for what was typed', () => {

@@ -29,33 +29,31 @@ beforeEach(() => {
   answer = { body: { ...COMPLETE, hits: { hits: [] } } };
 });
 
-describe('the client', () => {
-  test('gives each response as an object of its own, without the getter of its own one', async () => {
-    const response = await client.search({ index: 'licenses' });
-    expect(Object.getOwnPropertyNames(response).toSorted()).toEqual([
-      ...'body headers meta statusCode'.split(' '),
-    ]);
-    expect(response).toMatchObject({ statusCode: 200, body: { hits: { hits: [] } } });
-  });
+test('the client gives each response as an object of its own, without the getter of its own one', async () => {
+  const response = await client.search({ index: 'licenses' });
+  expect(Object.getOwnPropertyNames(response).toSorted()).toEqual([
+    ...'body headers meta statusCode'.split(' '),
+  ]);
+  expect(response).toMatchObject({ statusCode: 200, body: { hits: { hits: [] } } });
+});
 
-  test('fails for a status of 400 and above', async () => {
-    answer = { status: 404, body: {} };
-    await expect(client.search({ index: 'lost' })).rejects.toMatchObject({ statusCode: 404 });
-  });
+test('the client fails for a status of 400 and above', async () => {
+  answer = { status: 404, body: {} };
+  await expect(client.search({ index: 'lost' })).rejects.toMatchObject({ statusCode: 404 });
+});
 
-  test('waits for a response no longer than it was told', async () => {
-    answer = { ...answer, afterMs: 10_000 };
-    const impatient = clientOf(url, false, 200);
-    await expect(impatient.search({ index: 'licenses' })).rejects.toThrow(errors.TimeoutError);
-  });
+test('the client waits for a response no longer than it was told', async () => {
+  answer = { ...answer, afterMs: 10_000 };
+  const impatient = clientOf(url, false, 200);
+  await expect(impatient.search({ index: 'licenses' })).rejects.toThrow(errors.TimeoutError);
+});
 
-  test('asks another node only where it was told so', async () => {
-    const nodes = `http://127.0.0.1:${await freePort()},${url}`;
-    const both = await Promise.allSettled([1, 2].map(() => clientOf(nodes).search({ index: 'licenses' })));
-    expect(both.map(({ status }) => status)).toContain('rejected');
-    const all = [1, 2, 3, 4].map(() => clientOf(nodes, true).search({ index: 'licenses' }));
-    expect((await Promise.all(all)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
-  });
+test('the client asks another node only where it was told so', async () => {
+  const nodes = `http://127.0.0.1:${await freePort()},${url}`;
+  const both = await Promise.allSettled([1, 2].map(() => clientOf(nodes).search({ index: 'licenses' })));
+  expect(both.map(({ status }) => status)).toContain('rejected');
+  const all = [1, 2, 3, 4].map(() => clientOf(nodes, true).search({ index: 'licenses' }));
+  expect((await Promise.all(all)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
 });
 
 describe.each([

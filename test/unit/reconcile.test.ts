@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { liveEvent, missingEvents } from '../../src/publications/history.ts';
 import { type LedgerEvent, PUBLICATION_STATES } from '../../src/publications/ledger.ts';
@@ -48,36 +48,34 @@ const eventsOf = (text: string) =>
 const WRITTEN = 'a live 1, b live 2, a superseded';
 const BACK = `${WRITTEN}, b rolled_back 3, a live 3`;
 
-describe('the events that the ledger lacks', () => {
-  // What the ledger has, what the alias has, and what is missing.
-  test.each([
-    ['nothing was published', '', '', ''],
-    ['a publication runs', 'a reading 1, a loading 1', '', ''],
-    ['the ledger has all events', WRITTEN, 'b 2', ''],
-    ['the first publication was killed after the switch', 'a verifying 1', 'a 1', 'a live'],
-    ['a publication was killed after it', 'a live 1, b verifying 2', 'b 2', 'b live, a superseded'],
-    ['a publication was killed between its two last events', 'a live 1, b live 2', 'b 2', 'a superseded'],
-    ['a rollback was killed after the alias switched', WRITTEN, 'a 1', 'a live, b rolled_back'],
-    ['a rollback was killed between its two events', `${WRITTEN}, b rolled_back 3`, 'a 1', 'a live'],
-    ['a publication after a rollback was killed', `${BACK}, c verifying 4`, 'c 4', 'c live, a superseded'],
-    ['a rollback that undid another one was killed', BACK, 'b 2', 'b live, a superseded'],
-    ['a live one is marked as failed', 'a live 1, b verifying 2, b failed 2', 'b 2', 'b live, a superseded'],
-    ['the canary of a live publication failed', 'a live 1, a canary_failed 1', 'a 1', ''],
-    ['the next one was killed', 'a live 1, a canary_failed 1, b verifying 2', 'b 2', 'b live, a superseded'],
-    ['the ledger was lost', '', 'b 2', 'b live'],
-    ['an event of the queue was stored late', 'a reading 1, a live 1, a queued', 'a 1', ''],
-  ])('if %s', (_what, events, alias, expected) => {
-    const [publication = '', epoch] = alias.split(' ');
-    const index = epoch === undefined ? undefined : live(publication, Number(epoch));
-    expect(missing(eventsOf(events), index).join(', ')).toBe(expected);
-  });
+// What the ledger has, what the alias has, and what is missing.
+test.each([
+  ['nothing was published', '', '', ''],
+  ['a publication runs', 'a reading 1, a loading 1', '', ''],
+  ['the ledger has all events', WRITTEN, 'b 2', ''],
+  ['the first publication was killed after the switch', 'a verifying 1', 'a 1', 'a live'],
+  ['a publication was killed after it', 'a live 1, b verifying 2', 'b 2', 'b live, a superseded'],
+  ['a publication was killed between its two last events', 'a live 1, b live 2', 'b 2', 'a superseded'],
+  ['a rollback was killed after the alias switched', WRITTEN, 'a 1', 'a live, b rolled_back'],
+  ['a rollback was killed between its two events', `${WRITTEN}, b rolled_back 3`, 'a 1', 'a live'],
+  ['a publication after a rollback was killed', `${BACK}, c verifying 4`, 'c 4', 'c live, a superseded'],
+  ['a rollback that undid another one was killed', BACK, 'b 2', 'b live, a superseded'],
+  ['a live one is marked as failed', 'a live 1, b verifying 2, b failed 2', 'b 2', 'b live, a superseded'],
+  ['the canary of a live publication failed', 'a live 1, a canary_failed 1', 'a 1', ''],
+  ['the next one was killed', 'a live 1, a canary_failed 1, b verifying 2', 'b 2', 'b live, a superseded'],
+  ['the ledger was lost', '', 'b 2', 'b live'],
+  ['an event of the queue was stored late', 'a reading 1, a live 1, a queued', 'a 1', ''],
+])('the events that the ledger lacks if %s', (_what, events, alias, expected) => {
+  const [publication = '', epoch] = alias.split(' ');
+  const index = epoch === undefined ? undefined : live(publication, Number(epoch));
+  expect(missing(eventsOf(events), index).join(', ')).toBe(expected);
+});
 
-  test('include the index of the superseded publication, so that a rollback to it is possible', () => {
-    expect(missingEvents([event('a', 'live', 1)], live('b', 2))).toContainEqual({
-      publication: 'a',
-      event: 'superseded',
-      index: indexOf('a'),
-    });
+test('the events that the ledger lacks include the index of the superseded publication, so that a rollback to it is possible', () => {
+  expect(missingEvents([event('a', 'live', 1)], live('b', 2))).toContainEqual({
+    publication: 'a',
+    event: 'superseded',
+    index: indexOf('a'),
   });
 });
 

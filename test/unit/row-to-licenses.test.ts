@@ -207,83 +207,81 @@ test('columns named like properties of objects are in extra_data, and change not
   expect(stored).toMatchObject({ extra_data: { Constructor: 'of constructor' } });
 });
 
-describe('an endorsement with a number', () => {
-  test('is a license with its own type, status and dates, and the number of the license that it endorses', () => {
-    const [rn, aprn, ...rest] = documents(nurseRow(PRACTITIONER, 7));
-    expect(rest).toEqual([]);
-    expect(rn).toMatchObject({ license_number: 'RN.123456', status: 'ACTIVE', source_row: 'individual:7:0' });
-    expect(aprn).toEqual({
-      ...nurseRecord({
-        ...{ license_number: 'APRN.CNP.0012345', license_type: 'APRN - Certified Nurse Practitioner (CNP)' },
-        ...{ status: 'INACTIVE', raw_status: 'Inactive - Lapsed' },
-        ...{ issue_date: '2018-02-03', expiry_date: '2025-10-31' },
-      }),
-      extra_data: {
-        'Endorsed License': 'RN.123456',
-        'Endorsed License Status': 'Active',
-        'Endorsed License Expiration Date': '2027-10-31',
-        'Endorsed License Board Action': 'No',
-        ...{ County: 'FRANKLIN', ZIP: '43215-1234', Country: 'United States', 'Issue Date': '2018-02-03' },
-        ...{ 'Sub Category': 'Family', 'Board Action': 'Yes' },
-      },
-      source_row: 'individual:7:1',
-      keys: expect.objectContaining({
-        ...{ kind: 'person', number: 'APRNCNP0012345', name: 'NUR/EXAMPLE/JANEQ' },
-        ...{ license_type: expect.arrayContaining(['CNP']), status: ['INACTIVE', 'INACTIVELAPSED'] },
-      }),
-    });
+test('an endorsement with a number is a license with its own type, status and dates, and the number of the license that it endorses', () => {
+  const [rn, aprn, ...rest] = documents(nurseRow(PRACTITIONER, 7));
+  expect(rest).toEqual([]);
+  expect(rn).toMatchObject({ license_number: 'RN.123456', status: 'ACTIVE', source_row: 'individual:7:0' });
+  expect(aprn).toEqual({
+    ...nurseRecord({
+      ...{ license_number: 'APRN.CNP.0012345', license_type: 'APRN - Certified Nurse Practitioner (CNP)' },
+      ...{ status: 'INACTIVE', raw_status: 'Inactive - Lapsed' },
+      ...{ issue_date: '2018-02-03', expiry_date: '2025-10-31' },
+    }),
+    extra_data: {
+      'Endorsed License': 'RN.123456',
+      'Endorsed License Status': 'Active',
+      'Endorsed License Expiration Date': '2027-10-31',
+      'Endorsed License Board Action': 'No',
+      ...{ County: 'FRANKLIN', ZIP: '43215-1234', Country: 'United States', 'Issue Date': '2018-02-03' },
+      ...{ 'Sub Category': 'Family', 'Board Action': 'Yes' },
+    },
+    source_row: 'individual:7:1',
+    keys: expect.objectContaining({
+      ...{ kind: 'person', number: 'APRNCNP0012345', name: 'NUR/EXAMPLE/JANEQ' },
+      ...{ license_type: expect.arrayContaining(['CNP']), status: ['INACTIVE', 'INACTIVELAPSED'] },
+    }),
   });
+});
 
-  test('has no place if the row has none', () => {
-    const places = { PARCEL_COUNTY: 'HIDDEN', PARCEL_ZIP_CODE: '', PARCEL_COUNTRY: 'HIDDEN' };
-    const [, endorsement] = documents(nurseRow({ ...places, ENDORSEMENT_NUMBER_1: 'APRN.CNP.1' }));
-    expect(endorsement?.county).toBeNull();
-    expect(
-      Object.keys(endorsement?.extra_data ?? {}).filter((label) => !label.startsWith('Endorsed')),
-    ).toEqual([]);
-  });
+test('an endorsement with a number has no place if the row has none', () => {
+  const places = { PARCEL_COUNTY: 'HIDDEN', PARCEL_ZIP_CODE: '', PARCEL_COUNTRY: 'HIDDEN' };
+  const [, endorsement] = documents(nurseRow({ ...places, ENDORSEMENT_NUMBER_1: 'APRN.CNP.1' }));
+  expect(endorsement?.county).toBeNull();
+  expect(Object.keys(endorsement?.extra_data ?? {}).filter((label) => !label.startsWith('Endorsed'))).toEqual(
+    [],
+  );
+});
 
-  test('stores status, expiry date and board action of the license that it endorses, also if they are blank', () => {
-    const suspended = {
-      STATUS: 'Inactive',
-      SUB_STATUS: 'Suspended',
-      BOARD_ACTION: 'Yes',
-      EXPIRATION_DATE: '2025-08-31',
-    };
-    const ofEndorsed = (fields: Readonly<Record<string, string>>) => {
-      const [, endorsement] = documents(nurseRow({ ...PRACTITIONER, ...fields }));
-      return Object.entries(endorsement?.extra_data ?? {}).filter(([label]) => label.startsWith('Endorsed'));
-    };
-    expect(ofEndorsed(suspended)).toEqual([
-      ['Endorsed License', 'RN.123456'],
-      ['Endorsed License Status', 'Inactive'],
-      ['Endorsed License Sub Status', 'Suspended'],
-      ['Endorsed License Expiration Date', '2025-08-31'],
-      ['Endorsed License Board Action', 'Yes'],
-    ]);
-    expect(ofEndorsed({ STATUS: '', SUB_STATUS: '', BOARD_ACTION: '', EXPIRATION_DATE: '' })).toEqual([
-      ['Endorsed License', 'RN.123456'],
-      ['Endorsed License Status', 'Not stated'],
-    ]);
-  });
+test('an endorsement with a number stores status, expiry date and board action of the license that it endorses, also if they are blank', () => {
+  const suspended = {
+    STATUS: 'Inactive',
+    SUB_STATUS: 'Suspended',
+    BOARD_ACTION: 'Yes',
+    EXPIRATION_DATE: '2025-08-31',
+  };
+  const ofEndorsed = (fields: Readonly<Record<string, string>>) => {
+    const [, endorsement] = documents(nurseRow({ ...PRACTITIONER, ...fields }));
+    return Object.entries(endorsement?.extra_data ?? {}).filter(([label]) => label.startsWith('Endorsed'));
+  };
+  expect(ofEndorsed(suspended)).toEqual([
+    ['Endorsed License', 'RN.123456'],
+    ['Endorsed License Status', 'Inactive'],
+    ['Endorsed License Sub Status', 'Suspended'],
+    ['Endorsed License Expiration Date', '2025-08-31'],
+    ['Endorsed License Board Action', 'Yes'],
+  ]);
+  expect(ofEndorsed({ STATUS: '', SUB_STATUS: '', BOARD_ACTION: '', EXPIRATION_DATE: '' })).toEqual([
+    ['Endorsed License', 'RN.123456'],
+    ['Endorsed License Status', 'Not stated'],
+  ]);
+});
 
-  test('has null for a missing status, type or date, not that of the license that it endorses', () => {
-    const [, endorsement] = documents(nurseRow({ ENDORSEMENT_NUMBER_1: 'APRN.CNP.0012345' }));
-    expect(nullsOf(endorsement)).toBe('expiry_date issue_date license_type raw_status status');
-    expect(endorsement?.extra_data).not.toHaveProperty('Issue Date');
-  });
+test('an endorsement with a number has null for a missing status, type or date, not that of the license that it endorses', () => {
+  const [, endorsement] = documents(nurseRow({ ENDORSEMENT_NUMBER_1: 'APRN.CNP.0012345' }));
+  expect(nullsOf(endorsement)).toBe('expiry_date issue_date license_type raw_status status');
+  expect(endorsement?.extra_data).not.toHaveProperty('Issue Date');
+});
 
-  test('is made for each number in the row, in any of the seven places', () => {
-    const endorsed = { ENDORSEMENT_NUMBER_2: 'APRN.CNS.1', ENDORSEMENT_NUMBER_7: 'APRN.CNM.2' };
-    const numbers = documents(nurseRow({ ...endorsed, ENDORSEMENT_TYPE_3: 'Other' })).map(
-      ({ license_number: number, source_row: sourceRow }) => [number, sourceRow],
-    );
-    expect(numbers).toEqual([
-      ['RN.123456', 'individual:2:0'],
-      ['APRN.CNS.1', 'individual:2:2'],
-      ['APRN.CNM.2', 'individual:2:7'],
-    ]);
-  });
+test('an endorsement with a number is made for each number in the row, in any of the seven places', () => {
+  const endorsed = { ENDORSEMENT_NUMBER_2: 'APRN.CNS.1', ENDORSEMENT_NUMBER_7: 'APRN.CNM.2' };
+  const numbers = documents(nurseRow({ ...endorsed, ENDORSEMENT_TYPE_3: 'Other' })).map(
+    ({ license_number: number, source_row: sourceRow }) => [number, sourceRow],
+  );
+  expect(numbers).toEqual([
+    ['RN.123456', 'individual:2:0'],
+    ['APRN.CNS.1', 'individual:2:2'],
+    ['APRN.CNM.2', 'individual:2:7'],
+  ]);
 });
 
 test('the row of a business gives the name unchanged', () => {

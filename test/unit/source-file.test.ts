@@ -22,43 +22,41 @@ async function textOf(path: string): Promise<string> {
   return text;
 }
 
-describe('the encoding of a file is decided field by field', () => {
-  const N = '\u00d1';
-  const utf8 = (text: string) => Buffer.from(text);
-  const latin1 = (text: string) => Buffer.from(text, 'latin1');
+const N = '\u00d1';
+const utf8 = (text: string) => Buffer.from(text);
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-  test.each<[string, Buffer[], string]>([
-    ['ASCII', [utf8('a,b\n')], 'a,b\n'],
-    ['UTF-8', [utf8(`MU${N}OZ\n`)], `MU${N}OZ\n`],
-    ['Latin-1', [latin1(`MU${N}OZ\nPE${N}A\n`)], `MU${N}OZ\nPE${N}A\n`],
-    ['one line of Latin-1', [utf8(`${N}1\n`), latin1(`${N}2\n`), utf8(N)], `${N}1\n${N}2\n${N}`],
-    ['one field of Latin-1', [utf8(`"${N}, A",`), latin1(N), utf8(`,${N}\n`)], `"${N}, A",${N},${N}\n`],
-    ['a line of Latin-1 at the end, without its line break', [utf8(`${N}\n`), latin1(N)], `${N}\n${N}`],
-    ['UTF-8 that ends within a letter', [utf8(`${N}\n`), utf8(N).subarray(0, 1)], `${N}\n\u00c3`],
-    ['an overlong form', [Buffer.from([0xc0, 0xaf, 0x0a])], '\u00c0\u00af\n'],
-    ['a row of two lines, one of them Latin-1', [utf8(`"${N}\n`), latin1(`${N}"\n`)], `"${N}\n${N}"\n`],
-    ['a byte order mark before Latin-1', [utf8(BOM), latin1(`${N}\n`)], `${N}\n`],
-    ['a byte order mark in the middle', [utf8(`a\n${BOM}b\n`)], `a\n${BOM}b\n`],
-  ])('%s', async (name, parts, text) => {
-    const plain = Buffer.concat(parts);
-    expect(await textOf(await written(`${name}.csv`, plain))).toBe(text);
-    expect(await textOf(await written(`${name}.csv.gz`, gzipSync(plain)))).toBe(text);
-  });
+test.each<[string, Buffer[], string]>([
+  ['ASCII', [utf8('a,b\n')], 'a,b\n'],
+  ['UTF-8', [utf8(`MU${N}OZ\n`)], `MU${N}OZ\n`],
+  ['Latin-1', [latin1(`MU${N}OZ\nPE${N}A\n`)], `MU${N}OZ\nPE${N}A\n`],
+  ['one line of Latin-1', [utf8(`${N}1\n`), latin1(`${N}2\n`), utf8(N)], `${N}1\n${N}2\n${N}`],
+  ['one field of Latin-1', [utf8(`"${N}, A",`), latin1(N), utf8(`,${N}\n`)], `"${N}, A",${N},${N}\n`],
+  ['a line of Latin-1 at the end, without its line break', [utf8(`${N}\n`), latin1(N)], `${N}\n${N}`],
+  ['UTF-8 that ends within a letter', [utf8(`${N}\n`), utf8(N).subarray(0, 1)], `${N}\n\u00c3`],
+  ['an overlong form', [Buffer.from([0xc0, 0xaf, 0x0a])], '\u00c0\u00af\n'],
+  ['a row of two lines, one of them Latin-1', [utf8(`"${N}\n`), latin1(`${N}"\n`)], `"${N}\n${N}"\n`],
+  ['a byte order mark before Latin-1', [utf8(BOM), latin1(`${N}\n`)], `${N}\n`],
+  ['a byte order mark in the middle', [utf8(`a\n${BOM}b\n`)], `a\n${BOM}b\n`],
+])('the encoding of a file is decided field by field %s', async (name, parts, text) => {
+  const plain = Buffer.concat(parts);
+  expect(await textOf(await written(`${name}.csv`, plain))).toBe(text);
+  expect(await textOf(await written(`${name}.csv.gz`, gzipSync(plain)))).toBe(text);
+});
 
-  test('wherever a chunk ends', async () => {
-    for (const before of [-3, -2, -1, 0, 1, 2]) {
-      const filler = 'x'.repeat((1 << 16) + before - 1);
-      const content = Buffer.concat([utf8(`${filler}\n${N}\ud83d\ude00,${N}\n`), latin1(`${N}\n`), utf8(N)]);
-      const text = await textOf(await written(`border${before}.csv`, content));
-      expect([before, text.slice(filler.length)]).toEqual([before, `\n${N}\ud83d\ude00,${N}\n${N}\n${N}`]);
-    }
-  });
+test('the encoding of a file is decided field by field wherever a chunk ends', async () => {
+  for (const before of [-3, -2, -1, 0, 1, 2]) {
+    const filler = 'x'.repeat((1 << 16) + before - 1);
+    const content = Buffer.concat([utf8(`${filler}\n${N}\ud83d\ude00,${N}\n`), latin1(`${N}\n`), utf8(N)]);
+    const text = await textOf(await written(`border${before}.csv`, content));
+    expect([before, text.slice(filler.length)]).toEqual([before, `\n${N}\ud83d\ude00,${N}\n${N}\n${N}`]);
+  }
+});
 
-  test('also of a file without line breaks', async () => {
-    const content = Buffer.concat([Buffer.alloc(20 * MEGABYTE, 'x'), latin1(N)]);
-    const text = await textOf(await written('no-line-break.csv', content));
-    expect([text.length, text.at(-1)]).toEqual([content.length, N]);
-  });
+test('the encoding of a file is decided field by field also of a file without line breaks', async () => {
+  const content = Buffer.concat([Buffer.alloc(20 * MEGABYTE, 'x'), latin1(N)]);
+  const text = await textOf(await written('no-line-break.csv', content));
+  expect([text.length, text.at(-1)]).toEqual([content.length, N]);
 });
 
 test('fileText reads the quotes and dashes that Windows adds to Latin-1', async () => {

@@ -1,31 +1,29 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { givenNameVariants, misreadNumberKeys, nearestSpellings } from '../../src/licenses/spelling.ts';
 import { cellsOf, pairsOf } from '../support/tables.ts';
 
-describe('the numbers that may have been meant by a mistyped one', () => {
-  test('include the one that was meant', () => {
-    // Neighbors swapped, digits doubled or not, letters for digits in and before a number, digits for letters before it.
-    const mistyped = pairsOf(`
+test('the numbers that may have been meant by a mistyped one include the one that was meant', () => {
+  // Neighbors swapped, digits doubled or not, letters for digits in and before a number, digits for letters before it.
+  const mistyped = pairsOf(`
 RN.124369 = RN124396; RN.214396 = RN124396; RN.1224396 = RN124396; RN.12436 = RN124366; RN.1O4396 = RN104396
 rn.l24396 = RN124396; DC-OI234 = DC01234; RN1S4396 = RN154396; RNO1S4396 = RNO154396; E.1Z34567-SUPV = E1234567SUPV
 E.2134567-SUPV = E1234567SUPV; 30-312345 = 03312345; 0T.012345 = OT012345
 `);
-    for (const [typed, meant] of mistyped)
-      expect([typed, misreadNumberKeys(typed)]).toEqual([typed, expect.arrayContaining([meant])]);
-  });
+  for (const [typed, meant] of mistyped)
+    expect([typed, misreadNumberKeys(typed)]).toEqual([typed, expect.arrayContaining([meant])]);
+});
 
-  test('are no others', () => {
-    const all = pairsOf('RN.11 = RN1 RN111; RN; ; .; 12 = 112 122 21; RN.1234567890123');
-    expect(all.map(([typed]) => [typed, misreadNumberKeys(typed).toSorted().join(' ')])).toEqual(all);
-  });
+test('the numbers that may have been meant by a mistyped one are no others', () => {
+  const all = pairsOf('RN.11 = RN1 RN111; RN; ; .; 12 = 112 122 21; RN.1234567890123');
+  expect(all.map(([typed]) => [typed, misreadNumberKeys(typed).toSorted().join(' ')])).toEqual(all);
+});
 
-  test('do not include the number itself, and each is there once', () => {
-    for (const typed of ['RN.111222', 'S.5O5', '0T.0I2345', 'APRN.CNP.0014484']) {
-      const keys = misreadNumberKeys(typed);
-      expect(new Set(keys).size).toBe(keys.length);
-      expect(keys).not.toContain(typed.replaceAll('.', ''));
-    }
-  });
+test('the numbers that may have been meant by a mistyped one do not include the number itself, and each is there once', () => {
+  for (const typed of ['RN.111222', 'S.5O5', '0T.0I2345', 'APRN.CNP.0014484']) {
+    const keys = misreadNumberKeys(typed);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(keys).not.toContain(typed.replaceAll('.', ''));
+  }
 });
 
 test.each<[string, string, string[]]>([

@@ -84,36 +84,35 @@ const licensesOf = (text: string) =>
     );
   });
 
-describe('a lookup by number', () => {
-  test('without a board searches once, for all forms of the number', async () => {
-    const { queries, search } = answering([]);
-    await lookUp(byNumber('rn 123456'), search);
-    expect(queries).toEqual([numberQuery('RN.123456')]);
-  });
+test('a lookup by number without a board searches once, for all forms of the number', async () => {
+  const { queries, search } = answering([]);
+  await lookUp(byNumber('rn 123456'), search);
+  expect(queries).toEqual([numberQuery('RN.123456')]);
+});
 
-  test.each(['NUR RN.999999', 'PRX RN.123456'])(
-    'never returns what was not asked for: %s',
-    async (stranger) => {
-      const { search } = answering(licensesOf(stranger), []);
-      expect(await lookUp(byNumber('RN.123456', 'NUR'), search)).toEqual(UNKNOWN);
-    },
-  );
+test.each(['NUR RN.999999', 'PRX RN.123456'])(
+  'a lookup by number never returns what was not asked for: %s',
+  async (stranger) => {
+    const { search } = answering(licensesOf(stranger), []);
+    expect(await lookUp(byNumber('RN.123456', 'NUR'), search)).toEqual(UNKNOWN);
+  },
+);
 
-  test('searches at the board asked if more licenses have the number than a search returns', async () => {
-    const [others, atBoard] = [licensesOf('NUR PENDING, NUR PEN.DING'), licensesOf('PSY PENDING')];
-    const queries: LicenseQuery[] = [];
-    const search: Search = (query) => {
-      queries.push(query);
-      if (query.by === 'other') return result(atBoard);
-      return query.by === 'number' ? { licenses: others, isComplete: false } : NOTHING;
-    };
-    const found = { outcome: 'found', record: atBoard[0] };
-    expect(await lookUp(byNumber('pending', 'PSY'), search)).toEqual(found);
-    expect(queries.at(-1)).toEqual(commonNumberQuery({ by: 'number', numberKey: 'PENDING' }, PSYCHOLOGY));
-  });
+test('a lookup by number searches at the board asked if more licenses have the number than a search returns', async () => {
+  const [others, atBoard] = [licensesOf('NUR PENDING, NUR PEN.DING'), licensesOf('PSY PENDING')];
+  const queries: LicenseQuery[] = [];
+  const search: Search = (query) => {
+    queries.push(query);
+    if (query.by === 'other') return result(atBoard);
+    return query.by === 'number' ? { licenses: others, isComplete: false } : NOTHING;
+  };
+  const found = { outcome: 'found', record: atBoard[0] };
+  expect(await lookUp(byNumber('pending', 'PSY'), search)).toEqual(found);
+  expect(queries.at(-1)).toEqual(commonNumberQuery({ by: 'number', numberKey: 'PENDING' }, PSYCHOLOGY));
+});
 
-  // What was typed, the board, the licenses whose numbers differ only in case and separators, and the answer.
-  const SAME_KEY = cellsOf(`
+// What was typed, the board, the licenses whose numbers differ only in case and separators, and the answer.
+const SAME_KEY = cellsOf(`
 \u0020dc-01234  |  | NUR DC.01234, NUR DC-01234 | NUR DC-01234
 sp.1234 | PSY | SHP SP.1234, PSY SP-1234 | PSY SP-1234
 sp.1234 | SHP business | SHP SP.1234, SHP SP-1234 business | SHP SP-1234
@@ -124,51 +123,47 @@ SP 1234 | NUR | SHP SP.1234, PSY SP-1234 | other_board at PSY SHP: SP-1234, SP.1
 SP.1234 | NUR | SHP SP.1234, PSY SP-1234 | other_board at SHP: SP.1234, SP-1234
 02123456 | PSY business | NUR 02.123456, PRX 02-123456 business | other_board at PRX NUR: 02-123456
 `);
-  test.each(SAME_KEY)(
-    '%j at %j, where there are %s, is %s',
-    async (typed = '', at = '', sameKey = '', expected = '') => {
-      const [board = '', businessOnly] = at.split(' ');
-      const found = licensesOf(sameKey);
-      for (const licenses of [found, found.toReversed()]) {
-        const asTyped = board === '' ? [] : [[]];
-        // One more search would fail, so nothing is suggested.
-        const request = byNumber(typed, board, businessOnly !== undefined);
-        expect(inShort(await lookUp(request, answering(...asTyped, licenses).search, NONE_NEAR))).toBe(
-          expected,
-        );
-      }
-    },
-  );
+test.each(SAME_KEY)(
+  'a lookup by number %j at %j, where there are %s, is %s',
+  async (typed = '', at = '', sameKey = '', expected = '') => {
+    const [board = '', businessOnly] = at.split(' ');
+    const found = licensesOf(sameKey);
+    for (const licenses of [found, found.toReversed()]) {
+      const asTyped = board === '' ? [] : [[]];
+      // One more search would fail, so nothing is suggested.
+      const request = byNumber(typed, board, businessOnly !== undefined);
+      expect(inShort(await lookUp(request, answering(...asTyped, licenses).search, NONE_NEAR))).toBe(
+        expected,
+      );
+    }
+  },
+);
 
-  function inShort(outcome: Awaited<ReturnType<typeof lookUp>>): string {
-    const codes = (boards: readonly string[]) =>
-      boards.map((name) => boardByName(name)?.code ?? name).join(' ');
-    if (outcome.outcome === 'several') throw new Error('A number never finds several licenses.');
-    if (outcome.outcome === 'found')
-      return `${codes([outcome.record.board])} ${outcome.record.license_number}`;
-    const at = outcome.boards === undefined ? '' : ` at ${codes(outcome.boards)}`;
-    return `${outcome.reason}${at}: ${outcome.didYouMean.join(', ')}`.trimEnd();
-  }
+function inShort(outcome: Awaited<ReturnType<typeof lookUp>>): string {
+  const codes = (boards: readonly string[]) =>
+    boards.map((name) => boardByName(name)?.code ?? name).join(' ');
+  if (outcome.outcome === 'several') throw new Error('A number never finds several licenses.');
+  if (outcome.outcome === 'found') return `${codes([outcome.record.board])} ${outcome.record.license_number}`;
+  const at = outcome.boards === undefined ? '' : ` at ${codes(outcome.boards)}`;
+  return `${outcome.reason}${at}: ${outcome.didYouMean.join(', ')}`.trimEnd();
+}
+
+const many = (name: string, count: number) => named(Array(count).fill(name));
+
+test('a lookup by person of many says that there are more than the few that were searched for', async () => {
+  const found = many('SMITH, ANN', 21);
+  const search: Search = () => ({ licenses: found, isComplete: false });
+  expect(await lookUp(byPerson('Smith'), search)).toMatchObject({ truncated: true });
 });
 
-describe('a lookup by person', () => {
-  const many = (name: string, count: number) => named(Array(count).fill(name));
-
-  test('of many says that there are more than the few that were searched for', async () => {
-    const found = many('SMITH, ANN', 21);
-    const search: Search = () => ({ licenses: found, isComplete: false });
-    expect(await lookUp(byPerson('Smith'), search)).toMatchObject({ truncated: true });
-  });
-
-  test('does not search again if a batch returned all matches, even more than an answer lists', async () => {
-    const [exact, alike] = [many('SMITH, ANN', 2), many('SMITH, ANNA', 120)];
-    const search: Search = (query) => {
-      expect(query).toMatchObject({ by: 'person', select: 'all' });
-      return { licenses: [...alike, ...exact], isComplete: true };
-    };
-    const records = [...exact, ...alike.slice(0, 98)];
-    expect(await lookUp(byPerson('Smith'), search)).toEqual({ outcome: 'several', records, truncated: true });
-  });
+test('a lookup by person does not search again if a batch returned all matches, even more than an answer lists', async () => {
+  const [exact, alike] = [many('SMITH, ANN', 2), many('SMITH, ANNA', 120)];
+  const search: Search = (query) => {
+    expect(query).toMatchObject({ by: 'person', select: 'all' });
+    return { licenses: [...alike, ...exact], isComplete: true };
+  };
+  const records = [...exact, ...alike.slice(0, 98)];
+  expect(await lookUp(byPerson('Smith'), search)).toEqual({ outcome: 'several', records, truncated: true });
 });
 
 test.each([
@@ -227,43 +222,41 @@ describe('a name that is sent along with a number', () => {
   });
 });
 
-describe('a person whom nobody matches', () => {
-  const smiths = { 'NUR/SMITH': ['SMIT', 'SMYTH'] };
+const smiths = { 'NUR/SMITH': ['SMIT', 'SMYTH'] };
 
-  test('gets the surnames of which its own is half before similar ones', async () => {
-    const { search } = answering([], named(['SMITH QZMORA, ANN', 'DE LA CRUZ SMITH, ANN LEE']));
-    const didYouMean = ['SMITHQZMORA', 'DELACRUZSMITH', 'SMIT', 'SMYTH'];
-    expect(await lookUp(byPerson('Smith', {}), search, smiths)).toEqual({ ...UNKNOWN, didYouMean });
-  });
-
-  test('gets the holders of double surnames before other given names of the surname', async () => {
-    const search: Search = (query) => {
-      if ('select' in query && query.select === 1) return result(named(['VEGA, ANNA']));
-      if ('names' in query && query.names.includes('NUR/VEGA-/ANN'))
-        return result(named(['VEGAS, ANN', 'VEGA QZMORA, ANN', 'DE LA CRUZ VEGA, ANN LEE']));
-      return result(query.by === 'other' ? named(['VEGA, ANA', 'VEGA, LEE ANN']) : []);
-    };
-    expect(await lookUp(byPerson('Vega', { firstName: 'Ann' }), search, NONE_NEAR)).toEqual({
-      ...UNKNOWN,
-      surnameExists: true,
-      didYouMean: ['VEGA QZMORA, ANN', 'DE LA CRUZ VEGA, ANN', 'VEGA, ANA', 'VEGA, LEE', 'VEGAS, ANN'],
-    });
-  });
-
-  test.each<[string, LookupRequest]>([
-    ['a given name and a filter', byPerson('Smith')],
-    ['a given name', byPerson('Smith', { firstName: 'Ann' })],
-    ['a filter', byPerson('Smith', { filters: { county: 'Allen' } })],
-  ])(
-    'gets none, but learns that its surname exists, if only this excludes all: %s',
-    async (what, request) => {
-      const search: Search = (query) =>
-        result('select' in query && query.select === 1 ? named(['SMITH, ZOE']) : []);
-      const exists = { ...(what.includes('filter') && { nameExists: true }), surnameExists: true };
-      expect(await lookUp(request, search, smiths)).toEqual({ ...UNKNOWN, ...exists });
-    },
-  );
+test('a person whom nobody matches gets the surnames of which its own is half before similar ones', async () => {
+  const { search } = answering([], named(['SMITH QZMORA, ANN', 'DE LA CRUZ SMITH, ANN LEE']));
+  const didYouMean = ['SMITHQZMORA', 'DELACRUZSMITH', 'SMIT', 'SMYTH'];
+  expect(await lookUp(byPerson('Smith', {}), search, smiths)).toEqual({ ...UNKNOWN, didYouMean });
 });
+
+test('a person whom nobody matches gets the holders of double surnames before other given names of the surname', async () => {
+  const search: Search = (query) => {
+    if ('select' in query && query.select === 1) return result(named(['VEGA, ANNA']));
+    if ('names' in query && query.names.includes('NUR/VEGA-/ANN'))
+      return result(named(['VEGAS, ANN', 'VEGA QZMORA, ANN', 'DE LA CRUZ VEGA, ANN LEE']));
+    return result(query.by === 'other' ? named(['VEGA, ANA', 'VEGA, LEE ANN']) : []);
+  };
+  expect(await lookUp(byPerson('Vega', { firstName: 'Ann' }), search, NONE_NEAR)).toEqual({
+    ...UNKNOWN,
+    surnameExists: true,
+    didYouMean: ['VEGA QZMORA, ANN', 'DE LA CRUZ VEGA, ANN', 'VEGA, ANA', 'VEGA, LEE', 'VEGAS, ANN'],
+  });
+});
+
+test.each<[string, LookupRequest]>([
+  ['a given name and a filter', byPerson('Smith')],
+  ['a given name', byPerson('Smith', { firstName: 'Ann' })],
+  ['a filter', byPerson('Smith', { filters: { county: 'Allen' } })],
+])(
+  'a person whom nobody matches gets none, but learns that its surname exists, if only this excludes all: %s',
+  async (what, request) => {
+    const search: Search = (query) =>
+      result('select' in query && query.select === 1 ? named(['SMITH, ZOE']) : []);
+    const exists = { ...(what.includes('filter') && { nameExists: true }), surnameExists: true };
+    expect(await lookUp(request, search, smiths)).toEqual({ ...UNKNOWN, ...exists });
+  },
+);
 
 test.each([
   [['ACME'], []],
@@ -277,42 +270,40 @@ test.each([
   },
 );
 
-describe('a number that left the dataset', () => {
-  const change = (license_number: string, more: Partial<StoredChange> = {}): StoredChange => ({
-    ...{ kind: 'removed', cause: 'data', board: NURSING.name, last_in_dataset: '2026-11-19' },
-    fields: { raw_status: { before: 'Active', after: null } },
-    ...{ license_number, publication: 'p', date: '2026-11-20' },
-    ...{ feed: 'f', epoch: 1, position: 1, at: '2026-11-20T12:00:00Z', full_name: 'HOLDER, A' },
-    ...{ license: `NUR/${license_number}`, number: 'RN1' },
-    ...more,
-  });
-  const REMOVED = { reason: 'removed', left: { last_in_dataset: '2026-11-19', last_raw_status: 'Active' } };
-  const UNKNOWN_LEFT = { reason: 'removed', left: { last_in_dataset: null, last_raw_status: null } };
+const change = (license_number: string, more: Partial<StoredChange> = {}): StoredChange => ({
+  ...{ kind: 'removed', cause: 'data', board: NURSING.name, last_in_dataset: '2026-11-19' },
+  fields: { raw_status: { before: 'Active', after: null } },
+  ...{ license_number, publication: 'p', date: '2026-11-20' },
+  ...{ feed: 'f', epoch: 1, position: 1, at: '2026-11-20T12:00:00Z', full_name: 'HOLDER, A' },
+  ...{ license: `NUR/${license_number}`, number: 'RN1' },
+  ...more,
+});
+const REMOVED = { reason: 'removed', left: { last_in_dataset: '2026-11-19', last_raw_status: 'Active' } };
+const UNKNOWN_LEFT = { reason: 'removed', left: { last_in_dataset: null, last_raw_status: null } };
 
-  const unread = (more: Partial<StoredChange> = {}) => change('RN.1', { cause: 'rejected_row', ...more });
-  const renumbered = change('RN.1', {
-    ...{ renumbered_to: 'RN-1', last_in_dataset: '2026-11-02' },
-    fields: { raw_status: { before: 'Inactive', after: null } },
-  });
-  const EARLIER = { publication: 'earlier', date: '2026-11-15' };
+const unread = (more: Partial<StoredChange> = {}) => change('RN.1', { cause: 'rejected_row', ...more });
+const renumbered = change('RN.1', {
+  ...{ renumbered_to: 'RN-1', last_in_dataset: '2026-11-02' },
+  fields: { raw_status: { before: 'Inactive', after: null } },
+});
+const EARLIER = { publication: 'earlier', date: '2026-11-15' };
 
-  test.each<[string, StoredChange[], object | undefined]>([
-    ['exactly, not of another in its form', [change('RN-1', { cause: 'rollback' }), change('RN.1')], REMOVED],
-    ['of two licenses, of which nothing is told', [change('RN-1'), change('RN 1')], UNKNOWN_LEFT],
-    ['as the State wrote it last, not when its writing changed', [change('RN-1'), renumbered], REMOVED],
-    [
-      'as a row that could not be read on an earlier day',
-      [unread(EARLIER)],
-      { reason: 'unreadable', unreadableIn: EARLIER.date },
-    ],
-    ['by a rollback', [change('RN.1', { cause: 'rollback' })], undefined],
-    ['by a release of the service', [change('RN.1', { cause: 'release' })], undefined],
-    ['and is back', [change('RN.1', { kind: 'added' })], undefined],
-  ])('%s', (_how, changes, miss) => {
-    const left = leftBy({ by: 'number', number: 'RN.1', board: NURSING, businessOnly: false }, changes, 'p');
-    if (miss === undefined) expect(left).toBeUndefined();
-    else expect(left).toMatchObject({ outcome: 'none', didYouMean: [], ...miss });
-  });
+test.each<[string, StoredChange[], object | undefined]>([
+  ['exactly, not of another in its form', [change('RN-1', { cause: 'rollback' }), change('RN.1')], REMOVED],
+  ['of two licenses, of which nothing is told', [change('RN-1'), change('RN 1')], UNKNOWN_LEFT],
+  ['as the State wrote it last, not when its writing changed', [change('RN-1'), renumbered], REMOVED],
+  [
+    'as a row that could not be read on an earlier day',
+    [unread(EARLIER)],
+    { reason: 'unreadable', unreadableIn: EARLIER.date },
+  ],
+  ['by a rollback', [change('RN.1', { cause: 'rollback' })], undefined],
+  ['by a release of the service', [change('RN.1', { cause: 'release' })], undefined],
+  ['and is back', [change('RN.1', { kind: 'added' })], undefined],
+])('a number that left the dataset %s', (_how, changes, miss) => {
+  const left = leftBy({ by: 'number', number: 'RN.1', board: NURSING, businessOnly: false }, changes, 'p');
+  if (miss === undefined) expect(left).toBeUndefined();
+  else expect(left).toMatchObject({ outcome: 'none', didYouMean: [], ...miss });
 });
 
 describe('a text that cannot match causes no search', () => {

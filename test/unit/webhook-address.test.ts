@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { BadRequestError } from '../../src/licenses/lookup.ts';
 import { post, readWebhookUrl } from '../../src/subscriptions/outgoing.ts';
 
@@ -55,52 +55,50 @@ test.each([
   await expect(send('https://hooks.example.com/', [address])).resolves.toEqual(NOT_ALLOWED);
 });
 
-describe('the address of a webhook', () => {
-  test.each([
-    ['https://hooks.example.com/licenses?token=a', 'https://hooks.example.com/licenses?token=a'],
-    ['HTTPS://Hooks.Example.COM', 'https://hooks.example.com/'],
-    ['https://hooks.example.com:443/', 'https://hooks.example.com/'],
-    [' https://hooks.example.com/a b ', 'https://hooks.example.com/a%20b'],
-    ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
-    ['https://8.8.8.8/', 'https://8.8.8.8/'],
-    ['https://[2600::1]/', 'https://[2600::1]/'],
-  ])('%s is taken', (text, url) => {
-    expect(readWebhookUrl(text, [])).toBe(url);
-    expect(readWebhookUrl(url, [])).toBe(url);
-  });
+test.each([
+  ['https://hooks.example.com/licenses?token=a', 'https://hooks.example.com/licenses?token=a'],
+  ['HTTPS://Hooks.Example.COM', 'https://hooks.example.com/'],
+  ['https://hooks.example.com:443/', 'https://hooks.example.com/'],
+  [' https://hooks.example.com/a b ', 'https://hooks.example.com/a%20b'],
+  ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
+  ['https://8.8.8.8/', 'https://8.8.8.8/'],
+  ['https://[2600::1]/', 'https://[2600::1]/'],
+])('the address of a webhook %s is taken', (text, url) => {
+  expect(readWebhookUrl(text, [])).toBe(url);
+  expect(readWebhookUrl(url, [])).toBe(url);
+});
 
-  test.each([
-    ...Object.entries({
-      'an address of at most 500 characters': [
-        ...['', 'hooks.example.com', `https://hooks.example.com/${'x'.repeat(475)}`],
-        `https://hooks.example.com/${'ü'.repeat(100)}`,
-      ],
-      'https://': [
-        'http://hooks.example.com/',
-        'ftp://a.example/',
-        'javascript:alert(1)',
-        'file:///etc/passwd',
-      ],
-      'user name': ['https://user@hooks.example.com/', 'https://:password@hooks.example.com/'],
-      fragment: ['https://hooks.example.com/#part', 'https://hooks.example.com/#'],
-      'no port': ['https://hooks.example.com:8443/', 'https://hooks.example.com:80/'],
-    }).flatMap(([words, texts]) => texts.map((text) => [text, words] as const)),
-  ])('%s is refused', (text, words) => {
-    expect(() => readWebhookUrl(text, [])).toThrow(words);
-  });
+test.each([
+  ...Object.entries({
+    'an address of at most 500 characters': [
+      ...['', 'hooks.example.com', `https://hooks.example.com/${'x'.repeat(475)}`],
+      `https://hooks.example.com/${'ü'.repeat(100)}`,
+    ],
+    'https://': [
+      'http://hooks.example.com/',
+      'ftp://a.example/',
+      'javascript:alert(1)',
+      'file:///etc/passwd',
+    ],
+    'user name': ['https://user@hooks.example.com/', 'https://:password@hooks.example.com/'],
+    fragment: ['https://hooks.example.com/#part', 'https://hooks.example.com/#'],
+    'no port': ['https://hooks.example.com:8443/', 'https://hooks.example.com:80/'],
+  }).flatMap(([words, texts]) => texts.map((text) => [text, words] as const)),
+])('the address of a webhook %s is refused', (text, words) => {
+  expect(() => readWebhookUrl(text, [])).toThrow(words);
+});
 
-  test('with allowed ranges, may have http, any port and an address in these ranges, and no other', () => {
-    const ranges = ['10.1.0.0/16', 'fd00::/8'];
-    const taken = [
-      'http://10.1.2.3:8080/',
-      'https://10.1.2.3/',
-      'http://[fd12::1]/',
-      'http://hooks.internal:81/',
-    ];
-    for (const url of taken) expect(readWebhookUrl(url, ranges)).toBe(url);
-    for (const url of ['http://10.2.0.1/', 'http://127.0.0.1/', 'https://[fe80::1]/', 'http://8.8.8.8/'])
-      expect(() => readWebhookUrl(url, ranges)).toThrow('public host');
-  });
+test('the address of a webhook with allowed ranges, may have http, any port and an address in these ranges, and no other', () => {
+  const ranges = ['10.1.0.0/16', 'fd00::/8'];
+  const taken = [
+    'http://10.1.2.3:8080/',
+    'https://10.1.2.3/',
+    'http://[fd12::1]/',
+    'http://hooks.internal:81/',
+  ];
+  for (const url of taken) expect(readWebhookUrl(url, ranges)).toBe(url);
+  for (const url of ['http://10.2.0.1/', 'http://127.0.0.1/', 'https://[fe80::1]/', 'http://8.8.8.8/'])
+    expect(() => readWebhookUrl(url, ranges)).toThrow('public host');
 });
 
 test.each([

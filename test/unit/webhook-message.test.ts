@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import {
   type Announcement,
@@ -101,28 +101,26 @@ test('the secret is HKDF (RFC 5869) with SHA-256, so it stays the same from rele
   expect(webhookSecret(KEY, WEBHOOK)).toBe(`whsec_${derived.toString('base64')}`);
 });
 
-describe('the package standardwebhooks of npm', () => {
-  const id = messageId(WEBHOOK, TOLD.cursor);
-  const body = changesMessage(TOLD, NOW);
-  const verify = (secret: string, headers: Record<string, string>, given = body) =>
-    new Webhook(secret).verify(given, headers);
+const id = messageId(WEBHOOK, TOLD.cursor);
+const body = changesMessage(TOLD, NOW);
+const verify = (secret: string, headers: Record<string, string>, given = body) =>
+  new Webhook(secret).verify(given, headers);
 
-  const at = (hours: number) => new Date(NOW.getTime() - hours * 3_600_000).toISOString();
+const at = (hours: number) => new Date(NOW.getTime() - hours * 3_600_000).toISOString();
 
-  test.each([
-    ['every secret of the last day', { rotated_at: at(1), rotations: [at(30), at(2), at(1)] }, [2, 3, 4]],
-    // Version 0.3.0 wrote no `rotations`.
-    ['the secret before, an hour after', { rotated_at: at(1) }, [3, 4]],
-    ['the new one alone, a day after', { rotated_at: at(25) }, [4]],
-  ])('verifies with %s', (_what, rotated, expected) => {
-    const headers = signedHeaders(KEY, { id: 'wh_1', generation: 4, ...rotated }, id, body, NOW);
-    const isAccepted = (generation: number) => {
-      try {
-        return verify(webhookSecret(KEY, { id: 'wh_1', generation }), headers) !== undefined;
-      } catch {
-        return false;
-      }
-    };
-    expect([1, 2, 3, 4, 5].filter(isAccepted)).toEqual(expected);
-  });
+test.each([
+  ['every secret of the last day', { rotated_at: at(1), rotations: [at(30), at(2), at(1)] }, [2, 3, 4]],
+  // Version 0.3.0 wrote no `rotations`.
+  ['the secret before, an hour after', { rotated_at: at(1) }, [3, 4]],
+  ['the new one alone, a day after', { rotated_at: at(25) }, [4]],
+])('the package standardwebhooks of npm verifies with %s', (_what, rotated, expected) => {
+  const headers = signedHeaders(KEY, { id: 'wh_1', generation: 4, ...rotated }, id, body, NOW);
+  const isAccepted = (generation: number) => {
+    try {
+      return verify(webhookSecret(KEY, { id: 'wh_1', generation }), headers) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  expect([1, 2, 3, 4, 5].filter(isAccepted)).toEqual(expected);
 });
