@@ -30,7 +30,6 @@ const keyOf = ({ board, license_number }: { board: string; license_number: strin
   `${board}/${license_number}`;
 
 /** A client's copy of a publication that is updated from the feed. */
-export type FeedCopy = ReturnType<typeof feedCopy>;
 
 /** @param since the cursor of the copied publication */
 export function feedCopy(licenses: LicenseCopy, since: string) {

@@ -2,8 +2,6 @@ import { readConfig } from '../../src/config.ts';
 import { eventually } from './eventually.ts';
 import { type ProxyStep, pass, startProxy } from './proxy.ts';
 
-export type HeldScroll = Awaited<ReturnType<typeof heldScroll>>;
-
 /** A proxy in front of OpenSearch that can hold the pages of exports. */
 export async function heldScroll(server = readConfig().OPENSEARCH_URL) {
   let gate: PromiseWithResolvers<ProxyStep> | undefined;

@@ -81,8 +81,6 @@ async function isListening(url: string): Promise<boolean> {
   return connected !== undefined;
 }
 
-export type OwnCluster = Awaited<ReturnType<typeof ownCluster>>;
-
 /** A cluster of this many nodes on this machine, with small heaps. */
 export async function ownCluster(size: number) {
   const parent = await shortLivedFolder();

@@ -34,9 +34,6 @@ const DIFFERENCES = {
 
 const UNDER_WAY: readonly unknown[] = ['active', 'delayed', 'waiting'];
 
-/** One installation with its worker. It publishes days through the command line and checks the results. */
-export type Publisher = Awaited<ReturnType<typeof publisher>>;
-
 /**
  * An installation on which both days have been published undisturbed, the first day last.
  *
