@@ -29,9 +29,7 @@ function fieldsOf(license: LicenseRecord): Fields {
 const keyOf = ({ board, license_number }: { board: string; license_number: string }): string =>
   `${board}/${license_number}`;
 
-/** A client's copy of a publication that is updated from the feed. */
-
-/** @param since the cursor of the copied publication */
+/** A client's copy of a publication that is updated from the feed. @param since the cursor of the copied publication */
 export function feedCopy(licenses: LicenseCopy, since: string) {
   const applied: Record<string, number> = {};
   let cursor = since;
