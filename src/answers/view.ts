@@ -162,7 +162,7 @@ export type Need = (typeof NEEDS)[number];
 
 /**
  * What the sender must do with a row. A number that was not found needs attention if the holder of a similar number has
- * the name that was sent. So does a license found by a surname without given names: it may be somebody else's.
+ * the name that was sent. So does a license found by a surname alone or with an initial: it may be somebody else's.
  */
 export function needOf(view: View): Need {
   if (view.outcome === 'found')

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { appendFile, stat, truncate } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { summaryInWords } from '../answers/words.ts';
+import { NEED_WORDS, summaryInWords } from '../answers/words.ts';
 import {
   type CellFormat,
   csvRows,
@@ -114,7 +114,7 @@ async function summarize(roster: SentRoster, out: string, format: CellFormat): P
     const cell = (name: string) => cells[columns.indexOf(`result_${name}`)] ?? '';
     const [outcome, found] = [cell('outcome'), cell('cautions').split(';').filter(Boolean)];
     addTo(outcomes, outcome);
-    if (outcome === 'found' && found.length === 0) addTo(outcomes, 'clear');
+    if (cell('verdict') === NEED_WORDS.clear) addTo(outcomes, 'clear');
     for (const caution of outcome === 'ambiguous' ? ['several match'] : found) addTo(cautions, caution);
     dates.add(cell('last_scraped').slice(0, 10));
   }

@@ -83,7 +83,10 @@ export async function listLicenses(
       likeliest === undefined
         ? nobody
         : suggestedPersons({ by: 'person', board, filters, ...likeliest }, publication),
-      kind === 'person' ? nobody : suggestedBusinesses({ by: 'business', board, filters, name }, publication),
+      // Any reading has the same businesses, so only the first searches them.
+      likeliest !== readings[0] || kind === 'person'
+        ? nobody
+        : suggestedBusinesses({ by: 'business', board, filters, name }, publication),
     ]);
     const [nearest = ''] = nearestSpellings(name, [...persons, ...businesses], 1);
     const parts = persons.map((text) => {

@@ -76,39 +76,35 @@ test('one number in 30 spellings, and at another board: each is another license'
   expect(result).toMatchObject({ state: 'live', rejected: 0, overridden: WITHOUT_CANARY });
 });
 
-describe('a file that is no CSV file', () => {
-  const header = fileOf([]).trim();
+const header = fileOf([]).trim();
 
-  test.each<[string, () => string | Buffer, RegExp]>([
-    ['20 MB of zeros in gzip', () => gzipSync(Buffer.alloc(20 << 20)), /^columns: .* is no CSV file/],
-    ['a header of a million columns', () => `${header}${',x'.repeat(999_000)}\n`, /^columns: .* than 1000/],
-    ['a header of a million quoted columns', () => `${header}${',"x"'.repeat(900_000)}\n`, /^columns: /],
-    ['UTF-16', () => Buffer.from(`\ufeff${fileOf(nurses)}`, 'utf16le'), /^columns: .* lacks /],
-    ['carriage returns alone', () => fileOf(nurses).replaceAll('\n', '\r'), /^(no_rows|columns): /],
-    ['a line of 20,000,000 characters', () => `${header}\n${'x'.repeat(20_000_000)}\n`, /^columns: /],
-    ['a column of the header twice', () => fileOf(nurses).replace('TYPE', 'STATUS'), /^columns: .* twice/],
-  ])('is refused: %s', async (_what, content, reason) => {
-    const result = await published(content());
-    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(reason)] });
-  });
+test.each<[string, () => string | Buffer, RegExp]>([
+  ['20 MB of zeros in gzip', () => gzipSync(Buffer.alloc(20 << 20)), /^columns: .* is no CSV file/],
+  ['a header of a million columns', () => `${header}${',x'.repeat(999_000)}\n`, /^columns: .* than 1000/],
+  ['a header of a million quoted columns', () => `${header}${',"x"'.repeat(900_000)}\n`, /^columns: /],
+  ['UTF-16', () => Buffer.from(`\ufeff${fileOf(nurses)}`, 'utf16le'), /^columns: .* lacks /],
+  ['carriage returns alone', () => fileOf(nurses).replaceAll('\n', '\r'), /^(no_rows|columns): /],
+  ['a line of 20,000,000 characters', () => `${header}\n${'x'.repeat(20_000_000)}\n`, /^columns: /],
+  ['a column of the header twice', () => fileOf(nurses).replace('TYPE', 'STATUS'), /^columns: .* twice/],
+])('a file that is no CSV file is refused: %s', async (_what, content, reason) => {
+  const result = await published(content());
+  expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(reason)] });
 });
 
-describe('a file that is CSV only in part', () => {
-  const noise = (line: string, times: number) => `${fileOf(nurses)}${line.repeat(times)}\n`;
+const noise = (line: string, times: number) => `${fileOf(nurses)}${line.repeat(times)}\n`;
 
-  test.each<[string, () => string | Buffer]>([
-    ['a row of 150,000 quoted fields', () => noise('"",', 150_000)],
-    ['a row of 1,000,000 fields', () => noise(',', 1_000_000)],
-    ['a quote left open on every line', () => noise('x","\n', 5000)],
-    ['the whole file again, header and all', () => fileOf(nurses) + fileOf(nurses.slice(0, 0))],
-    ['rows of the word HIDDEN', () => noise(`${Array.from({ length: 10 }, () => 'HIDDEN').join(',')}\n`, 50)],
-    ['blank columns', () => noise(`${','.repeat(9)}\n`, 50)],
-    ['a letter cut off at its end', () => Buffer.concat([Buffer.from(fileOf(nurses)), Buffer.from([0xc3])])],
-    ['control characters by the megabyte', () => noise(`"${'\x01'.repeat(4000)}",`.repeat(400), 1)],
-  ])('is published without what is not: %s', async (_what, content) => {
-    const result = await published(content());
-    expect(result).toMatchObject({ state: 'live', licenses: 20 + files });
-  });
+test.each<[string, () => string | Buffer]>([
+  ['a row of 150,000 quoted fields', () => noise('"",', 150_000)],
+  ['a row of 1,000,000 fields', () => noise(',', 1_000_000)],
+  ['a quote left open on every line', () => noise('x","\n', 5000)],
+  ['the whole file again, header and all', () => fileOf(nurses) + fileOf(nurses.slice(0, 0))],
+  ['rows of the word HIDDEN', () => noise(`${Array.from({ length: 10 }, () => 'HIDDEN').join(',')}\n`, 50)],
+  ['blank columns', () => noise(`${','.repeat(9)}\n`, 50)],
+  ['a letter cut off at its end', () => Buffer.concat([Buffer.from(fileOf(nurses)), Buffer.from([0xc3])])],
+  ['control characters by the megabyte', () => noise(`"${'\x01'.repeat(4000)}",`.repeat(400), 1)],
+])('a file that is CSV only in part is published without what is not: %s', async (_what, content) => {
+  const result = await published(content());
+  expect(result).toMatchObject({ state: 'live', licenses: 20 + files });
 });
 
 test('one row in Latin-1 changes no name of another row', async () => {

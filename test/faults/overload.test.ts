@@ -1,6 +1,11 @@
 /** @room outages @long */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from '@jest/globals';
+import { QueueEvents } from 'bullmq';
+import { z } from 'zod';
+import { atEndOfTestFile } from '../../scripts/clean-up.ts';
+import { PUBLISH_QUEUE, queueOptions } from '../../src/publications/job.ts';
+import { readEvents } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { isIndexNotFound } from '../../src/storage/errors.ts';
 import { BULK_FAULTS, type BulkFault, type BulkProxy, bulkProxy, isBulk } from '../support/bulk-faults.ts';
@@ -12,6 +17,7 @@ import { publishFiles } from '../support/publishing.ts';
 const ROWS = 10_000;
 const DISTURBED_MS = 10_000;
 const GIVE_UP_AFTER_MS = 1500;
+const CLIENTS = 10;
 
 const EVERY_FAULT: readonly BulkFault[] = [
   ...(['refuse all', 'refuse half', 'lose the answer', 'disk full'] as const),
@@ -23,23 +29,27 @@ let proxy: BulkProxy;
 
 beforeEach(() => publications.makeReady());
 
-/**
- * Publishes the second day through a proxy with these faults while `meanwhile` runs. Expects that documents had to be
- * sent again.
- */
-async function publishThrough(faults: readonly BulkFault[], meanwhile: () => Promise<void>): Promise<void> {
+/** Has a worker publish through a proxy with these faults. */
+async function throughFaults<Result>(faults: readonly BulkFault[], work: () => Promise<Result>) {
   proxy = await bulkProxy(publications.environment.config.OPENSEARCH_URL, faults);
   try {
     await publications.restart({ OPENSEARCH_URL: proxy.url });
-    const { ended } = await publications.begin('second');
-    await meanwhile();
-    expectLiveResult(await ended);
+    return await work();
   } finally {
     await publications.restart();
   }
-  const sent = proxy.requests.reduce((sum, items) => sum + items, 0);
-  if (proxy.refused() === 0) throw new Error('The fault hit nothing: every bulk request was taken.');
-  expect(sent).toBeGreaterThan(publications.documents);
+}
+
+/** Publishes the second day while `meanwhile` runs. Expects that documents had to be sent again. */
+async function publishThrough(faults: readonly BulkFault[], meanwhile: () => Promise<void>): Promise<void> {
+  await throughFaults(faults, async () => {
+    const { ended } = await publications.begin('second');
+    await meanwhile();
+    expectLiveResult(await ended);
+    const sent = proxy.requests.reduce((sum, items) => sum + items, 0);
+    if (proxy.refused() === 0) throw new Error('The fault hit nothing: every bulk request was taken.');
+    expect(sent).toBeGreaterThan(publications.documents);
+  });
   await publications.expectRecovered('second');
 }
 
@@ -102,4 +112,31 @@ test('a disk that stays full', async () => {
   expect(indices.filter(({ metadata }) => metadata.verified_at === undefined)).toEqual([]);
   expect(await livePublished(environment)).toEqual(before);
   await publications.expectRecovered('first');
+});
+
+const answer = z.object({ state: z.literal('live'), publication: z.string() });
+
+test.each([1, 2, 3])('the same files submitted by ten clients simultaneously: round %d', async () => {
+  const { store, config } = publications.environment;
+  const events = new QueueEvents(PUBLISH_QUEUE, queueOptions(config));
+  atEndOfTestFile(() => events.close());
+  await events.waitUntilReady();
+  let joined = 0;
+  events.on('deduplicated', () => {
+    joined += 1;
+  });
+  const before = await readEvents(store);
+  const asked = await throughFaults([], async () => {
+    proxy.disturb('hold');
+    const asking = Promise.all(Array.from({ length: CLIENTS }, () => publications.publish('second')));
+    await eventually('the others have joined', () => joined >= CLIENTS - 1);
+    proxy.disturb('none');
+    return asking;
+  });
+  expect(asked.map(({ code }) => code)).toEqual(asked.map(() => 0));
+  const answers = asked.map(({ stdout }) => answer.parse(JSON.parse(stdout)));
+  expect(new Set(answers.map(({ publication }) => publication)).size).toBe(1);
+  const written = (await readEvents(store)).slice(before.length);
+  expect(written.filter(({ event }) => event === 'loading')).toHaveLength(1);
+  await publications.expectRecovered('second');
 });

@@ -159,9 +159,8 @@ test('a roster as CSV is answered with its rows and columns, and those of the re
 
 test('a roster as CSV is clear for a whole name only, not for a surname alone or with an initial', async () => {
   const { rows } = await table('last_name,first_name\nAlias,Ann\nAlias,A\nAlias,\n');
-  const verdicts = rows.map(({ result_outcome, result_verdict }) => [result_outcome, result_verdict]);
-  const attention = ['found', 'Needs attention'];
-  expect(verdicts).toEqual([['found', 'Clear'], attention, attention]);
+  const verdicts = rows.map(({ result_outcome, result_verdict }) => `${result_outcome}: ${result_verdict}`);
+  expect(verdicts).toEqual(['found: Clear', 'found: Needs attention', 'found: Needs attention']);
 });
 
 test('a roster as CSV has its formulas neutralized, and the answer to an answer is the same, also for fields that begin with a sign', async () => {

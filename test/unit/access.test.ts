@@ -1,5 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
+import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { isWellFormedKey, newApiKey } from '../../src/access/api-keys.ts';
 import {
   addressKey,
@@ -104,6 +105,7 @@ test.each([
 
 test('without Redis, addresses are counted in a bounded number of counters', async () => {
   const redis = limitsConnection('redis://127.0.0.1:1');
+  atEndOfTestFile(async () => redis.disconnect());
   redis.on('error', () => undefined);
   const limit = rateLimits(redis, '', SILENT).limitOf('test', 600);
   const spent = async (address: string) => (await limit.spend(address)).remaining;
@@ -116,7 +118,6 @@ test('without Redis, addresses are counted in a bounded number of counters', asy
   const shared = left.filter((remaining) => remaining < 599).length;
   expect(shared).toBeGreaterThan(20);
   expect(shared).toBeLessThan(500);
-  redis.disconnect();
 });
 
 test('rate limits are counted by each process alone after one lost Redis, and together again a minute later', async () => {
@@ -142,6 +143,8 @@ test('rate limits are counted by each process alone while Redis does not answer'
 
 test('a group never takes what is left for another, and what is over its share costs an address nothing', async () => {
   const redis = limitsConnection('redis://127.0.0.1:1');
+  atEndOfTestFile(async () => redis.disconnect());
+  atEndOfTestFile(async () => redis.disconnect());
   redis.on('error', () => undefined);
   const { limitOf } = rateLimits(redis, '', SILENT);
   const each = limitOf('each', 3);
@@ -154,5 +157,4 @@ test('a group never takes what is left for another, and what is over its share c
   await visitors?.giveBack('a');
   for (const _ of [1, 2]) await accounts?.giveBack('f');
   expect([(await visitors?.spend('e'))?.remaining, (await accounts?.spend('f'))?.remaining]).toEqual([2, 1]);
-  redis.disconnect();
 });
