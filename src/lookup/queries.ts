@@ -2,7 +2,7 @@ import type { API } from '@opensearch-project/opensearch';
 import { BOARDS, type Board } from '../licenses/boards.ts';
 import { FILTER_NAMES, type Filters } from '../licenses/filters.ts';
 import { fold, numberDigits, numberKey } from '../licenses/fold.ts';
-import { licenseId, type StoredLicense } from '../licenses/license.ts';
+import type { StoredLicense } from '../licenses/license.ts';
 import { MAX_MATCHES, type NumberRequest } from '../licenses/lookup.ts';
 import {
   businessNameKeys,
@@ -56,11 +56,6 @@ export function searchBody(
 export interface IdQuery {
   readonly by: 'id';
   readonly id: string;
-}
-
-/** The board's license whose number is written exactly like this; `undefined` without letters and digits. */
-export function writtenNumberQuery(board: Board, written: string): IdQuery | undefined {
-  return numberKey(written) === '' ? undefined : { by: 'id', id: licenseId(board.name, written) };
 }
 
 /** The licenses whose numbers have the same key. */

@@ -1,7 +1,7 @@
 import { addTo } from '../licenses/counts.ts';
 import { hasFilters } from '../licenses/filters.ts';
 import { isExactNumber } from '../licenses/fold.ts';
-import type { StoredLicense } from '../licenses/license.ts';
+import { licenseId, type StoredLicense } from '../licenses/license.ts';
 import {
   isPossible,
   type LookupOutcome,
@@ -24,7 +24,6 @@ import {
   numberQuery,
   personQuery,
   type Scope,
-  writtenNumberQuery,
 } from './queries.ts';
 import { listQuery, type PublicationSearch } from './search.ts';
 import {
@@ -101,7 +100,7 @@ function queriesOf(request: NameRequest, scope: Scope = request): (NameQuery | u
 
 async function lookUpNumber(request: NumberRequest, publication: PublicationSearch, suggest: boolean) {
   const { board, number } = request;
-  const written = await publication.search(board && writtenNumberQuery(board, number));
+  const written = await publication.search(board && { by: 'id', id: licenseId(board.name, number) });
   const asTyped = written.licenses.filter(
     (license) => license.board === board?.name && license.license_number === number,
   );
