@@ -22,7 +22,7 @@ import {
   type SentList,
   sentFields,
 } from './list-form.ts';
-import { listRow, listTitle, rowSections, type SentRow } from './list-rows.ts';
+import { listRow, listTitle, rowSections, type SentRow, withRepeatsNoted } from './list-rows.ts';
 import { type FieldProblem, type Html, html, type PageServices, selectField } from './page.ts';
 import { noteFields, notesOf, textOf } from './record-notes.ts';
 import { saveRecord } from './record-pages.ts';
@@ -180,7 +180,7 @@ async function sendAnswer(
       return row === undefined ? [] : [listRow(result, row)];
     });
   const { shaped, origin } = await rosters.answer(roster, shape, clientGone(ctx));
-  const rows = shaped.flat();
+  const rows = withRepeatsNoted(shaped.flat());
   const { publication, date, isSampleData, files, today } = origin;
   if (format === 'save') {
     const record = { publication, date, sample: isSampleData, files, today };

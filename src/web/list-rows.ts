@@ -1,8 +1,8 @@
 import { raw } from 'hono/html';
 import { NEEDS, type Need, needOf, sentencesOf, type View } from '../answers/view.ts';
-import { endorsementsInWords, NEED_WORDS, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
+import { NEED_WORDS, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
 import { numberKey } from '../licenses/fold.ts';
-import type { LicenseRecord } from '../licenses/license.ts';
+import { type LicenseRecord, licensePath } from '../licenses/license.ts';
 import type { RowFields } from '../licenses/row-lookup.ts';
 import {
   boardAction,
@@ -15,7 +15,7 @@ import type { RosterResult } from '../rosters/roster.ts';
 import { MAX_ITEMS_WITH_SUGGESTIONS } from '../rosters/service.ts';
 import { licenseLink, searchAddress } from './addresses.ts';
 import { dataTable, type Html, html } from './page.ts';
-import { statusInWords, statusTags } from './verdict.ts';
+import { statusInWords, statusTags, verdictOf } from './verdict.ts';
 import { count, counted, missInWords, properCase, shortDate } from './words.ts';
 
 /** The extra data that a list stores and shows: the attributes on which cautions depend. */
@@ -57,18 +57,17 @@ export function listRow({ view, suggestionsOmitted }: RowResult, { number, field
   switch (view.outcome) {
     case 'found': {
       const { record, foundBy, origin } = view;
-      // The status tags show all other cautions.
       const cautions = record.cautions.filter((caution) => caution === 'name_mismatch');
+      const isPlain = record.cautions.length + record.notes.length === 0;
       const sentences = [
+        ...(foundBy === 'name' ? [ONLY_MATCH_BY_NAME] : []),
         ...recordSentences(record, { cautions, notes: [] }, origin.today),
-        ...endorsementsInWords(record, origin.today).map(
-          ({ name, standing }) => `Endorsement ${name}: ${standing}.`,
-        ),
+        ...(isPlain ? [] : verdictOf(record, origin.today).sentences),
       ];
       return {
         ...row,
         ...(record.name_match !== undefined && { name_match: record.name_match }),
-        note: [...(foundBy === 'name' ? [ONLY_MATCH_BY_NAME] : []), ...sentences].join(' '),
+        note: sentences.join(' '),
       };
     }
     case 'ambiguous':
@@ -78,6 +77,21 @@ export function listRow({ view, suggestionsOmitted }: RowResult, { number, field
     case 'not_found':
       return { ...row, ...missed(view, suggestionsOmitted) };
   }
+}
+
+/** Says in the note of a row that an earlier row found the same license: a number may be copied from somebody else. */
+export function withRepeatsNoted(rows: readonly ListRow[]): ListRow[] {
+  const firstRows = new Map<string, number>();
+  return rows.map((row) => {
+    const [only, another] = row.licenses;
+    if (only === undefined || another !== undefined) return row;
+    const link = licensePath(only);
+    const first = firstRows.get(link);
+    if (first === undefined) firstRows.set(link, row.row);
+    return first === undefined
+      ? row
+      : { ...row, note: `${row.note} Row ${first} has the same license.`.trim() };
+  });
 }
 
 /** Replaces the name of a lookup field at the beginning of an error with words: `The license number`. */

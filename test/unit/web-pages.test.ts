@@ -114,11 +114,11 @@ test('a row of a list that is clear says what the State does not, and has its no
   expect(shown(found({ extra_data: no }))).not.toContain('Board action');
   const endorsement = { ...no, 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Inactive' };
   expect(shown(found({ expiry_date: '2026-12-01', extra_data: endorsement }))).toMatch(
-    /^Clear: .* ✓ Active i Expires soon i Look at its endorsement Dec 1, 2026 Endorsement APRN\.1: Inactive\.$/,
+    /^Clear: .* ✓ Active i Expires soon i Look at its endorsement Dec 1, 2026 Active until .* endorsement APRN\.1, too: Inactive\.$/,
   );
   const acted = { ...endorsement, 'Endorsement Status 1': 'Active', 'Endorsement Board Action 1': 'Yes' };
   expect(shown(found({ extra_data: acted }))).toContain(
-    'Endorsement APRN.1: Active, the board has acted on it.',
+    'Look at its endorsement APRN.1, too: Active, the board has acted on it.',
   );
   const endorsing = {
     ...{ ...no, 'Endorsed License': 'RN.1', 'Endorsed License Status': 'Active' },
@@ -130,7 +130,11 @@ test('a row of a list that is clear says what the State does not, and has its no
 });
 
 test.each<[outcome: LookupOutcome | InvalidLookup, foundBy: 'name' | undefined, words: string]>([
-  [found({ extra_data: { 'Board Action': 'Yes' } }), undefined, '! Active ! Board action'],
+  [
+    found({ extra_data: { 'Board Action': 'Yes' } }),
+    undefined,
+    '! Active ! Board action Oct 31, 2027 Active until October 31, 2027. The board has acted on it.',
+  ],
   [found({ raw_status: 'Active - Probation' }), undefined, '! Active - Probation ! Board action'],
   [found({}, false), undefined, '! Name does not match ! Active'],
   [found({ expiry_date: null }), undefined, '! No expiry date Not given'],
