@@ -128,6 +128,9 @@ async function configure(
     // wait for seconds.
     'cluster.routing.allocation.node_initial_primaries_recoveries': 20,
     'cluster.routing.allocation.disk.threshold_enabled': false,
+    // The serial garbage collector lets garbage fill the heap. Without this setting, OpenSearch would take the garbage
+    // for overload and refuse requests with 429, for up to a minute every ten minutes under steady load.
+    ...(isShortLived && { 'indices.breaker.total.use_real_memory': false }),
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
   await writeFile(join(config, 'opensearch.yml'), lines.join(''));
