@@ -1,23 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from '@jest/globals';
+import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 
-/**
- * A folder for the calling test file. It is created before the file's tests, and removed with its contents afterwards.
- */
+/** A folder for the calling test file, which is removed with its contents at the end of the file. */
 export function temporaryFolder(): { path(...parts: string[]): string } {
-  let folder: string | undefined;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'licenses-test-'));
-  });
-  afterAll(async () => {
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-  });
-  return {
-    path: (...parts) => {
-      if (folder === undefined) throw new Error('The folder exists only while tests run.');
-      return join(folder, ...parts);
-    },
-  };
+  const folder = mkdtempSync(join(tmpdir(), 'licenses-test-'));
+  atEndOfTestFile(() => rm(folder, { recursive: true, force: true }));
+  return { path: (...parts) => join(folder, ...parts) };
 }
