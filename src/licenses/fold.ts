@@ -12,6 +12,12 @@ const LETTER_APOSTROPHES = /[\u02b9-\u02bf]/g;
  */
 export const MAX_FOLDED_CHARACTERS = 200;
 
+/**
+ * Characters of a normalized text that are folded; the rest would take too long. A typed text of 200 characters has
+ * more only if its first thousand have over 200 letters: no blank or sign becomes more than four characters.
+ */
+const MAX_NORMALIZED_CHARACTERS = 1000;
+
 const PLAIN = /^[A-Z0-9]*$/;
 const ASCII_ONLY = /^[\x20-\x7e]*$/;
 
@@ -37,6 +43,7 @@ export function unaccent(text: string): string {
   if (ASCII_ONLY.test(upper)) return upper;
   return text
     .normalize('NFKD')
+    .slice(0, MAX_NORMALIZED_CHARACTERS)
     .replace(INVISIBLES_AND_MARKS, '')
     .toUpperCase()
     .replace(LETTER_APOSTROPHES, "'")
