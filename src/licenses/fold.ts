@@ -13,8 +13,8 @@ const LETTER_APOSTROPHES = /[\u02b9-\u02bf]/g;
 export const MAX_FOLDED_CHARACTERS = 200;
 
 /**
- * Characters of a normalized text that are folded; the rest would take too long. A typed text of 200 characters has
- * more only if its first thousand have over 200 letters: no blank or sign becomes more than four characters.
+ * Characters of a short normalized text that are folded; the rest would take too long. A text of up to 200 characters
+ * has more only if its first thousand have over 200 letters: no blank or sign becomes more than four characters.
  */
 const MAX_NORMALIZED_CHARACTERS = 1000;
 
@@ -41,9 +41,10 @@ export function visibleText(text: string): string {
 export function unaccent(text: string): string {
   const upper = text.toUpperCase();
   if (ASCII_ONLY.test(upper)) return upper;
+  const isShort = text.length <= MAX_FOLDED_CHARACTERS;
   return text
     .normalize('NFKD')
-    .slice(0, MAX_NORMALIZED_CHARACTERS)
+    .slice(0, isShort ? MAX_NORMALIZED_CHARACTERS : undefined)
     .replace(INVISIBLES_AND_MARKS, '')
     .toUpperCase()
     .replace(LETTER_APOSTROPHES, "'")
