@@ -40,11 +40,16 @@ function record(fields: Partial<LicenseRecord> = {}) {
 
 describe('the tool result for a number that is found', () => {
   test('says that a board action is not given, and keeps attributes that say something else', () => {
-    const { licenses, message } = result(record({ extra_data: { County: 'Somewhere' } }));
-    expect(licenses).toMatchObject([
-      { board_action: null, county: 'FRANKLIN', extra_data: { County: 'Somewhere' } },
-    ]);
+    const extra = { County: 'Somewhere', Other: 'FRANKLIN' };
+    const fields = { 'License Type': ANSWERED_LICENSE.license_type ?? '', 'Street Address': '1 MAIN ST' };
+    const { licenses, message, ...more } = result(record({ extra_data: { ...extra, ...fields } }));
+    expect(licenses).toMatchObject([{ board_action: null, county: 'FRANKLIN', street: '1 MAIN ST' }]);
+    expect(licenses?.map(({ extra_data }) => extra_data)).toStrictEqual([extra]);
     expect(message).toBe(`${NOT_GIVEN} ${AUTHORITY}`);
+    expect(more).toStrictEqual({
+      ...{ outcome: 'found', data_as_of: DATE, data_age_days: 1, searched: SEARCHED },
+      ...{ count: 1, truncated: false, did_you_mean: [] },
+    });
   });
 
   test.each([
@@ -96,11 +101,6 @@ describe('the tool result for a number that is found', () => {
       ].join(' '),
     );
   });
-
-  test('has the street of a business beside its name', () => {
-    const { licenses } = result(record({ extra_data: { 'Street Address': '1 MAIN ST' } }));
-    expect(licenses).toMatchObject([{ street: '1 MAIN ST', extra_data: {} }]);
-  });
 });
 
 const miss = (fields: Partial<Miss>) =>
@@ -132,6 +132,10 @@ test.each<[NotFoundReason, 'not_found' | 'ambiguous', string]>([
   const { message, ...answered } = miss({ reason, didYouMean, boards: ['Nursing Board', 'Medical Board'] });
   expect(answered).toMatchObject({ outcome, reason, count: 0, licenses: [], did_you_mean: didYouMean });
   expect(message).toContain(`${advice} not_found never means that somebody is unlicensed. ${AUTHORITY}`);
+});
+
+test.each([{ licenses: [{}] }, { groups: [{}] }])('the schema of results does not allow %j', (part) => {
+  expect(() => lookupResult.parse({ ...miss({}), ...part })).toThrow();
 });
 
 describe('the tool result for several matches', () => {
@@ -231,6 +235,8 @@ describe('the tool result for several matches', () => {
     const outcome = { outcome: 'several', records: mixed, truncated: false } as const;
     const { licenses, columns = [], groups = [], in_common, ...more } = result(outcome, { counts });
     expect([licenses, more.count]).toEqual([undefined, 100]);
+    expect(columns).toEqual(['license_number', 'full_name', 'expiry_date', 'city', 'state', 'county']);
+    expect(more.message).toContain(`98 have cautions: tell them with the license. ${AUTHORITY}`);
     const rows = groups.flatMap(({ types, ...standing }) =>
       Object.entries(types).flatMap(([license_type, cells]) =>
         cells.map((row) => ({
@@ -252,7 +258,7 @@ describe('the tool result for several matches', () => {
     const shops = [{}, { 'Street Address': '9 ELM ST' }].map((extra) => storedLicense({ extra_data: extra }));
     const answered = result({ outcome: 'several', records: shops, truncated: false }, { counts });
     expect(answered.in_common).not.toHaveProperty('street');
-    expect(answered.licenses?.map((each) => each.street)).toEqual([undefined, '9 ELM ST']);
+    expect(answered.licenses?.map((each) => Object.keys(each).slice(2))).toEqual([[], ['street']]);
     expect(answered.message).toContain(NOT_GIVEN);
   });
 
