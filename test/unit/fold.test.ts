@@ -13,7 +13,7 @@ Wei\u00df = WEISS; WEI\u1e9e = WEISS; \u00c6gir = AEGIR; c\u0153ur = COEUR; \u00
 \ufb01nch = FINCH; \uff33mith = SMITH; M\u00aa = MA; N\u00ba 5 = NO5; *?"\\()[]{}~^|&+!:/; 
 \u0391\u03bb\u03b5\u03be\u03af\u03bf\u03c5 = \u0391\u039b\u0395\u039e\u0399\u039f\u03a5
 \u0418\u0432\u0430\u043d\u043e\u0432 = \u0418\u0412\u0410\u041d\u041e\u0412; \u738b-\u5c0f \u660e = \u738b\u5c0f\u660e
-\u0645\u062d\u0645\u062f = \u0645\u062d\u0645\u062f
+\u0645\u062d\u0645\u062f = \u0645\u062d\u0645\u062f; \u1fb3\u1f80 = \u0391\u0391; \u0130\u0131 = II
 `);
 
 test('the folded form of each text', () => {
@@ -21,7 +21,7 @@ test('the folded form of each text', () => {
 });
 
 test('the folded form of a folded text is the same', () => {
-  for (const text of [...FOLDED.flat(), '\u1fb3\u1f80']) expect(fold(fold(text))).toBe(fold(text));
+  for (const text of FOLDED.flat()) expect(fold(fold(text))).toBe(fold(text));
 });
 
 test('the first thousand normalized characters of a text of up to 200 are folded, and all of a longer one', () => {
