@@ -177,6 +177,8 @@ function begin(ctx: Context, log: Logger): void {
   ctx.state.log = log;
   ctx.res.setHeaders(SECURITY_HEADERS);
   ctx.res.setHeader('x-request-id', ctx.state.requestId);
+  // A large response has 11 listeners, ours and Koa's together. Node would warn of a leak at more than ten.
+  ctx.res.setMaxListeners(20);
   whenClosed(ctx, () => logRequest(ctx));
 }
 
